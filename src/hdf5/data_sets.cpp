@@ -92,10 +92,11 @@ template <class T>
 void read_slab(const DataSet& data_set, const std::string& name, std::int64_t first,
                const std::vector<hsize_t>& size, std::span<T> to)
 {
-    const hsize_t elements = to.size();
-    if (elements == 0) return;
+    if (to.empty()) return;
     const auto file = selected(data_set, name, static_cast<hsize_t>(first), size);
-    const Space memory(H5Screate_simple(1, &elements, nullptr), "make a memory space");
+    // Of the shape of the rows: HDF5 copies element by element between spaces of two shapes.
+    const Space memory(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
+                       "make a memory space");
     check(H5Dread(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, to.data()),
           "read " + name);
 }
