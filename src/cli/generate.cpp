@@ -32,7 +32,7 @@ SyntheticSize size_of(const Settings& settings)
 }
 
 // Returns the numbers of the first rows in the order of their labels.
-std::vector<std::int64_t> by_label(Synthetic& made, std::int64_t rows)
+std::vector<std::int64_t> by_label(const Synthetic& made, std::int64_t rows)
 {
     std::vector<double> labels;
     Synthetic::Row row;
@@ -54,7 +54,7 @@ int generate(const Settings& settings)
     const auto rows = settings.integer("rows", 1), test_rows = settings.integer("test-rows", 0);
     const auto size = size_of(settings);
     const auto made = chosen(synthetics(), settings, "model").make(size);
-    auto shape = made->shape();
+    auto shape = made.shape;
     if (settings.given("classes") && shape.task != LearningTask::multiclass)
         settings.refuse("classes", ", but only --model softmax has classes: leave it out");
     if (shape.task != LearningTask::regression && size.noise > 1)
@@ -62,18 +62,18 @@ int generate(const Settings& settings)
     check_new_data_set(settings);
     start_mpi();  // PETSc measures the curvature
     shape.columns = size.columns;
-    shape.dense = size.entries == 0 && !made->ones();
-    DataSetWriter writer(output, std::filesystem::path(output).stem(), shape, made->ones(),
+    shape.dense = size.entries == 0 && !made.ones;
+    DataSetWriter writer(output, std::filesystem::path(output).stem(), shape, made.ones,
                          settings.on("float32"));
     Synthetic::Row row;
-    const auto order = settings.on("sorted") ? by_label(*made, rows) : std::vector<std::int64_t>{};
+    const auto order = settings.on("sorted") ? by_label(made, rows) : std::vector<std::int64_t>{};
     for (const auto split : {Split::train, Split::test}) {
         writer.begin(split);
         const auto first = split == Split::train ? 0 : rows;
         const auto last = split == Split::train ? rows : rows + test_rows;
         for (auto number = first; number < last; ++number) {
             const bool sorted = split == Split::train && !order.empty();
-            made->make(sorted ? order[static_cast<std::size_t>(number)] : number, row);
+            made.make(sorted ? order[static_cast<std::size_t>(number)] : number, row);
             if (shape.dense)
                 writer.add(row.dense, row.label);
             else

@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <functional>
+#include <utility>
 #include <vector>
 
-#include "base/random.hpp"
 #include "base/registry.hpp"
 #include "model/data_shape.hpp"
 
@@ -23,26 +22,21 @@ struct SyntheticSize {
 };
 
 /// A kind of synthetic data of some size. Local.
-class Synthetic {
-public:
-    virtual ~Synthetic() = default;
-    /// The shape of the data; the caller fills in the number of columns and how rows are stored.
-    virtual DataShape shape() const = 0;
-    /// Whether all entries are one.
-    virtual bool ones() const { return false; }
-
+struct Synthetic {
     struct Row {
         std::vector<std::pair<std::int64_t, double>> entries;  // by column; empty if dense
         std::vector<double> dense;
         double label = 0;
     };
+    DataShape shape;    // the caller fills in the number of columns and how rows are stored
+    bool ones = false;  // whether all entries are one
     /// Makes a row in place of what is in `row`. O(entries of the row).
-    /// @param number  of the row, from 0; test rows go on where training rows end
-    virtual void make(std::int64_t number, Row& row) const = 0;
+    /// number: of the row, from 0; test rows go on where training rows end
+    std::function<void(std::int64_t number, Row& row)> make;
 };
 
-/// Makes a kind of data. Local.
-using MakeSynthetic = std::unique_ptr<Synthetic> (*)(const SyntheticSize&);
+/// Makes a kind of data. Local. @throws BadInput if there is too little memory for its weights
+using MakeSynthetic = Synthetic (*)(const SyntheticSize&);
 
 /// The kinds that generate --model can name.
 const std::vector<Entry<MakeSynthetic>>& synthetics();

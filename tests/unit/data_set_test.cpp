@@ -280,9 +280,9 @@ TEST(Synthetic, ARowDependsOnItsNumberAlone)
             const auto one = kind.make(
                 {.seed = 3, .columns = 12, .entries = entries, .classes = 4, .noise = 0.1});
             Synthetic::Row a, b;
-            one->make(3, a);
-            one->make(7, a);
-            one->make(7, b);
+            one.make(3, a);
+            one.make(7, a);
+            one.make(7, b);
             EXPECT_EQ(a.dense, b.dense) << kind.name;
             EXPECT_EQ(a.entries, b.entries) << kind.name;
             EXPECT_EQ(a.label, b.label) << kind.name;
@@ -299,7 +299,7 @@ TEST(Synthetic, TwoGaussiansHaveTheirMoments)
     double sum = 0, squares = 0;
     Synthetic::Row row;
     for (std::int64_t i = 0; i < 20000; ++i) {
-        gaussians->make(i, row);
+        gaussians.make(i, row);
         for (const double x : row.dense) sum += x, squares += x * x;
     }
     const double count = 80000;
