@@ -221,22 +221,31 @@ std::vector<double> RowEncoder::units(const std::vector<std::int64_t>& train)
     return units;
 }
 
+// Looks at the numbers of the training rows, times the unit of their column.
+std::vector<RowEncoder::Seen> RowEncoder::look_at(const std::vector<std::int64_t>& train,
+                                                  const std::vector<double>& unit)
+{
+    std::vector<Seen> seen(unit.size());
+    for_numbers(train, [&](std::size_t column, double number) {
+        const auto value = filled(column, number) * unit[column];
+        if (std::isnan(value)) return;
+        auto& one = seen[column];
+        if (one.count++ == 0) one.first = one.least = one.most = value;
+        const double rest = value - one.first;
+        one.sum += rest;
+        one.squares += rest * rest;
+        one.least = std::min(one.least, value);
+        one.most = std::max(one.most, value);
+    });
+    return seen;
+}
+
 void RowEncoder::fit_means(const std::vector<std::int64_t>& train)
 {
-    struct Seen {
-        double first = 0, sum = 0;  // of differences from the first value, for precision
-        std::int64_t count = 0;
-    };
     // Sparse files have no missing numbers.
     if (!train.empty() && !table_.row(train[0]).columns.empty()) return;
     const auto unit = units(train);
-    std::vector<Seen> seen(unit.size());
-    for_numbers(train, [&](std::size_t column, double value) {
-        if (std::isnan(value)) return;
-        auto& one = seen[column];
-        if (one.count++ == 0) one.first = value * unit[column];
-        one.sum += value * unit[column] - one.first;
-    });
+    const auto seen = look_at(train, unit);
     scaling_.mean.resize(seen.size());
     for (std::size_t column = 0; column < seen.size(); ++column) {
         if (categorical(column)) continue;
@@ -253,23 +262,8 @@ void RowEncoder::fit_means(const std::vector<std::int64_t>& train)
 
 void RowEncoder::fit(const std::vector<std::int64_t>& train)
 {
-    struct Seen {
-        double sum = 0, squares = 0;  // of differences from the first value, for precision
-        double first = 0, least = 0, most = 0;
-        std::int64_t count = 0;
-    };
     const auto unit = units(train);
-    std::vector<Seen> seen(unit.size());
-    for_numbers(train, [&](std::size_t column, double number) {
-        const auto value = filled(column, number) * unit[column];
-        auto& one = seen[column];
-        if (one.count++ == 0) one.first = one.least = one.most = value;
-        const double rest = value - one.first;
-        one.sum += rest;
-        one.squares += rest * rest;
-        one.least = std::min(one.least, value);
-        one.most = std::max(one.most, value);
-    });
+    const auto seen = look_at(train, unit);
     const auto rows = static_cast<double>(train.size());
     for (std::size_t column = 0; column < seen.size(); ++column) {
         auto one = seen[column];

@@ -77,6 +77,13 @@ private:
     void for_numbers(const std::vector<std::int64_t>& train, F f);
     std::vector<double> units(const std::vector<std::int64_t>& train);
     std::string name_of(std::size_t column) const;
+    struct Seen {
+        double sum = 0, squares = 0;  // of differences from the first value, for precision
+        double first = 0, least = 0, most = 0;
+        std::int64_t count = 0;
+    };
+    std::vector<Seen> look_at(const std::vector<std::int64_t>& train,
+                              const std::vector<double>& unit);
     void fit_means(const std::vector<std::int64_t>& train);
     void fit(const std::vector<std::int64_t>& train);
     bool categorical(std::size_t column) const
@@ -85,7 +92,7 @@ private:
     }
     double filled(std::size_t column, double value) const
     {
-        return std::isnan(value) ? scaling_.mean[column] : value;
+        return std::isnan(value) && !scaling_.mean.empty() ? scaling_.mean[column] : value;
     }
     double scaled(std::size_t column, double value) const;
     template <class F>
