@@ -20,8 +20,7 @@ namespace quorate {
 void replace_labels(const std::string& path, const Reading& reading, std::int64_t first,
                     bool may_be_more, RawTable& table)
 {
-    Levels words;
-    auto read = read_labels(path, reading, words);
+    const auto read = read_labels(path, reading);
     const auto end = first == 0 ? table.test_begin().value_or(table.rows()) : table.rows();
     const auto labels =
         std::span(table.label)
@@ -29,13 +28,10 @@ void replace_labels(const std::string& path, const Reading& reading, std::int64_
     if (read.size() != labels.size() && !(may_be_more && read.size() > labels.size()))
         throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", path,
                                    read.size(), labels.size()));
-    const auto& names = words.names();
     if (first == 0) table.forget_label_kind();
-    table.set_label_kind(!names.empty(), path);
+    table.set_label_kind(!read.words.empty(), path);
     for (std::size_t i = 0; i < labels.size(); ++i)
-        labels[i] = names.empty()
-                        ? read[i]
-                        : table.label_words.number(names[static_cast<std::size_t>(read[i])]);
+        labels[i] = read.words.empty() ? read.numbers[i] : table.label_words.number(read.words[i]);
 }
 
 Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t train_rows,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <regex>
 
 #include "base/error.hpp"
 #include "base/quoted.hpp"
@@ -28,18 +29,12 @@ std::string made_name(const std::string& name, std::size_t number, std::size_t o
     return fmt::format("{} ({} of {})", name.empty() ? unnamed : name, number, of);
 }
 
-// The name that such a column shares with others.
-std::optional<std::string> shared_name(const std::string& made)
+// Whether a column is called so because it shares this name with others.
+bool is_made_of(const std::string& made, const std::string& name)
 {
-    const auto open = made.rfind(" ("), middle = made.rfind(" of ");
-    if (open == std::string::npos || middle == std::string::npos || middle < open) return {};
-    const auto name = made.substr(0, open);
-    const auto number = to_integer(made.substr(open + 2, middle - open - 2)),
-               of = to_integer(made.substr(middle + 4, made.size() - middle - 5));
-    if (!number || !of || *number < 1 || *number > *of) return {};
-    const auto same =
-        made_name(name, static_cast<std::size_t>(*number), static_cast<std::size_t>(*of));
-    return same == made ? std::optional(name) : std::nullopt;
+    static const std::regex number(R"( \(\d+ of \d+\))");
+    return made.starts_with(name) &&
+           std::regex_match(made.begin() + std::ssize(name), made.end(), number);
 }
 
 std::string unknown(const Names& names, const std::string& name, const std::string& option,
@@ -53,41 +48,32 @@ std::string unknown(const Names& names, const std::string& name, const std::stri
                        written == names ? "" : "; write names with commas in double quotes");
 }
 
-// A way to read a word: as a name, or as two of them, each of one column or of all that share it.
-struct Meaning {
-    Columns first, second;
-    bool is_two = false;
-};
-
-// All ways to read a word.
-// @param between  what stands between two names
-std::vector<Meaning> meanings(const Names& names, const std::string& word,
-                              const std::string& between)
+// The columns that a piece of an option names.
+Columns named(const Names& names, const std::string& piece)
 {
-    std::vector<Meaning> all;
-    if (auto columns = columns_called(names, unquoted(word)); !columns.empty())
-        all.push_back({std::move(columns), {}, false});
-    for (const auto& [left, right] : cuts(word, between)) {
-        Meaning one{columns_called(names, unquoted(left)), columns_called(names, unquoted(right)),
-                    true};
-        if (!one.first.empty() && !one.second.empty()) all.push_back(std::move(one));
-    }
-    return all;
+    return columns_called(names, unquoted(piece));
 }
 
-// The words of a list. All of it is one word if it is the name of a column and its pieces are none.
-Names words_of(const Names& names, const Settings& settings, const std::string& option,
-               const std::string& between)
+// The first way to cut a word into names of columns, each of one or of all that share it; nothing:
+// there is none.
+// @param between  what stands between them
+std::optional<std::pair<Columns, Columns>> two_names(const Names& names, const std::string& word,
+                                                     const std::string& between)
 {
-    const auto& text = settings.text(option);
-    auto pieces = split_quoted(text, ',');
-    if (pieces.size() < 2 || columns_called(names, trimmed(text)).empty()) return pieces;
-    if (std::ranges::all_of(
-            pieces, [&](const auto& piece) { return !meanings(names, piece, between).empty(); }))
-        settings.refuse(option,
-                        ", which is a column and a list of columns: write the name in double "
-                        "quotes, or the names of the list");
-    return {trimmed(text)};
+    for (const auto& [left, right] : cuts(word, between)) {
+        std::pair both(named(names, left), named(names, right));
+        if (!both.first.empty() && !both.second.empty()) return both;
+    }
+    return std::nullopt;
+}
+
+// What of a word that cannot be read is the name of no column.
+std::string unknown_name(const Names& names, const std::string& word, const std::string& between)
+{
+    const auto ends = cuts(word, between);
+    if (ends.size() != 1) return unquoted(word);
+    const auto& [left, right] = ends[0];
+    return unquoted(named(names, left).empty() ? left : right);
 }
 
 }  // namespace
@@ -134,7 +120,7 @@ std::vector<std::size_t> columns_called(const std::vector<std::string>& names,
     Columns exactly, shared;
     for (std::size_t i = 0; i < names.size(); ++i) {
         if (names[i] == name) exactly.push_back(i);
-        if (shared_name(names[i]) == (name.empty() ? unnamed : name)) shared.push_back(i);
+        if (is_made_of(names[i], name.empty() ? unnamed : name)) shared.push_back(i);
     }
     return exactly.empty() ? shared : exactly;
 }
@@ -159,28 +145,18 @@ std::set<std::size_t> columns_listed(const std::vector<std::string>& names,
 {
     std::set<std::size_t> columns;
     if (!settings.on(option)) return columns;
-    for (const auto& word : words_of(names, settings, option, "..")) {
-        const auto readings = meanings(names, word, "..");
-        if (readings.size() > 1)
-            settings.refuse(option, fmt::format(", in which {} is a column and a range: write the "
-                                                "names in double quotes",
-                                                shown(word)));
-        if (readings.empty()) {
-            const auto ends = cuts(word, "..");
-            const auto name = ends.size() != 1 ? word
-                              : columns_called(names, unquoted(ends[0].first)).empty()
-                                  ? ends[0].first
-                                  : ends[0].second;
-            throw BadInput(unknown(names, unquoted(name), option, file));
-        }
-        const auto& [first, second, is_range] = readings[0];
-        if (!is_range) {
-            columns.insert(first.begin(), first.end());
+    const auto text = trimmed(settings.text(option));
+    const bool is_name = !columns_called(names, text).empty();
+    for (const auto& word : is_name ? Names{quoted_if_needed(text)} : split_quoted(text, ',')) {
+        if (const auto ones = named(names, word); !ones.empty()) {
+            columns.insert(ones.begin(), ones.end());
             continue;
         }
-        if (second.back() < first.front())
-            settings.refuse(option, ", but the range " + shown(word) + " is empty");
-        for (auto column = first.front(); column <= second.back(); ++column) columns.insert(column);
+        const auto range = two_names(names, word, "..");
+        if (!range) throw BadInput(unknown(names, unknown_name(names, word, ".."), option, file));
+        const auto first = range->first.front(), last = range->second.back();
+        if (last < first) settings.refuse(option, ", but the range " + shown(word) + " is empty");
+        for (auto column = first; column <= last; ++column) columns.insert(column);
     }
     return columns;
 }
@@ -191,27 +167,19 @@ std::set<std::pair<std::size_t, std::size_t>> pairs_listed(const std::vector<std
 {
     std::set<std::pair<std::size_t, std::size_t>> pairs;
     if (!settings.on(option)) return pairs;
-    for (const auto& word : words_of(names, settings, option, "*")) {
-        const auto parts = cuts(word, "*");
-        auto readings = meanings(names, word, "*");
-        std::erase_if(readings, [](const Meaning& one) { return !one.is_two; });
-        if (parts.empty() || (readings.empty() && parts.size() > 1))
+    for (const auto& word : split_quoted(settings.text(option), ',')) {
+        const auto both = two_names(names, word, "*");
+        if (!both && cuts(word, "*").size() != 1)
             settings.refuse(option,
                             ": write pairs A*B, separated by commas, and names with commas "
                             "or stars in double quotes");
-        if (readings.size() > 1)
-            settings.refuse(option, fmt::format(", in which {} has two readings: write the names "
-                                                "in double quotes",
-                                                shown(word)));
-        if (readings.empty()) {
-            const auto& [left, right] = parts[0];
-            const auto name =
-                unquoted(columns_called(names, unquoted(left)).empty() ? left : right);
+        if (!both) {
+            const auto name = unknown_name(names, word, "*");
             throw BadInput(fmt::format("--{} names {}, which is not a column that is used{}",
                                        option, shown(name), shown_near(name, names)));
         }
-        for (const auto a : readings[0].first)
-            for (const auto b : readings[0].second) pairs.insert(std::minmax(a, b));
+        for (const auto a : both->first)
+            for (const auto b : both->second) pairs.insert(std::minmax(a, b));
     }
     return pairs;
 }

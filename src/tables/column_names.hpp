@@ -37,8 +37,9 @@ std::size_t one_column(const std::vector<std::string>& names, const std::string&
 
 /// The columns that an option lists: names and ranges A..B, separated by commas. A name that
 /// several columns share means all of them. Names that hold commas or two dots stand in quotes as
-/// in CSV, or as they are where no other reading fits.
-/// @throws BadInput if a name is none of a column, or if a text has two readings
+/// in CSV. Without them, what is the name of a column means that column and no list or range, and
+/// a range is cut where it first has a name at either side.
+/// @throws BadInput if a name is none of a column
 std::set<std::size_t> columns_listed(const std::vector<std::string>& names,
                                      const Settings& settings, const std::string& option,
                                      const std::string& file);

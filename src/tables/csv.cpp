@@ -16,20 +16,14 @@ namespace {
 
 std::string name_of(char separator)
 {
-    switch (separator) {
-        case ',': return "a comma";
-        case ';': return "a semicolon";
-        case '\t': return "a tab";
-        case '|': return "a bar";
-        case blanks_separate: return "a blank";
-        default: return fmt::format("'{}'", shown({&separator, 1}));
-    }
+    if (separator == '\t') return "a tab";
+    return separator == blanks_separate ? "a blank" : fmt::format("'{}'", shown({&separator, 1}));
 }
 
 }  // namespace
 
-CsvRecords::CsvRecords(std::istream& in, const std::string& name, const CsvDialect& dialect)
-    : lines_(in, name), dialect_(dialect), strip_hash_(dialect.header_in_comment)
+CsvRecords::CsvRecords(TextBlock text, const std::string& name, const CsvDialect& dialect)
+    : CsvRecords(std::move(text), name, {}, dialect)
 {
     if (!read(header_)) throw BadInput(name + " holds no header line: give CSV text");
     for (auto& one : header_) one = trimmed(one);
@@ -65,7 +59,7 @@ bool CsvRecords::next_line()
         const auto first = skip_blanks(0);
         if (first == text_.size()) return false;
         return text_[first] != '#' || header_.size() < 2 ||
-               fields_in(text_, dialect_.separator) > 1;
+               fields_of(text_, dialect_.separator).size() > 1;
     };
     do {
         if (!lines_.next(text_)) return false;

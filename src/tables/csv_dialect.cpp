@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tables/csv_dialect.hpp"
-
+// How a table of text is written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +10,19 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "tables/csv.hpp"
 
 namespace quorate {
 
 namespace {
 
-constexpr std::string_view blanks = " \t";
-constexpr std::string_view separators = ",;\t|";
+struct Separator {
+    const char* word;
+    char mark;
+};
+constexpr Separator separators[] = {
+    {"comma", ','}, {"semicolon", ';'}, {"tab", '\t'}, {"bar", '|'}, {"blanks", blanks_separate}};
+constexpr std::string_view guessed = ",;\t|";
 
 struct Line {
     std::int64_t number;  // from 1
@@ -29,39 +34,25 @@ struct Line {
 std::vector<Line> first_lines(std::string_view text)
 {
     constexpr std::size_t most = 40;
-    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     std::vector<Line> lines;
     std::int64_t number = 1;
     while (!text.empty() && lines.size() < most) {
-        Line line{number, {}};
+        const auto first = number;
         bool quoted = false;
         std::size_t end = 0;
-        for (; end < text.size() && (quoted || (text[end] != '\n' && text[end] != '\r')); ++end) {
+        for (; end < text.size() && (quoted || text[end] != '\n'); ++end) {
             quoted ^= text[end] == '"' && !text.starts_with('#');
             number += text[end] == '\n';
         }
-        line.text = text.substr(0, end);
-        text.remove_prefix(
-            std::min(end + (text.substr(end).starts_with("\r\n") ? 2 : 1), text.size()));
+        const auto line = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
         ++number;
-        if (!trimmed(line.text).empty()) lines.push_back(std::move(line));
+        if (!trimmed(line).empty()) lines.push_back({first, std::string(line)});
     }
     return lines;
 }
 
 bool is_comment(const Line& line) { return line.text.starts_with('#'); }
-
-// Splits a line into words. @return views of the line
-std::vector<std::string_view> words_of(std::string_view line)
-{
-    std::vector<std::string_view> words;
-    for (auto at = line.find_first_not_of(blanks); at != std::string_view::npos;) {
-        const auto end = std::min(line.find_first_of(blanks, at), line.size());
-        words.push_back(line.substr(at, end - at));
-        at = line.find_first_not_of(blanks, end);
-    }
-    return words;
-}
 
 // Whether a word is index:value, or the query id of a ranking.
 bool is_pair(std::string_view word)
@@ -76,7 +67,7 @@ bool is_pair(std::string_view word)
 // A label and pairs, or pairs alone, as rows to predict have them.
 bool is_libsvm(std::string_view line)
 {
-    const auto words = words_of(line.substr(0, line.find('#')));
+    const auto words = fields_of(line.substr(0, line.find('#')), blanks_separate);
     const auto pairs = std::span(words).subspan(words.empty() || is_pair(words[0]) ? 0 : 1);
     return !pairs.empty() && std::ranges::all_of(pairs, is_pair);
 }
@@ -93,26 +84,32 @@ std::optional<char> told_separator(const std::vector<Line>& lines)
     return text.back();
 }
 
-// The header without the # before it.
-std::string without_hash(const std::string& line)
+char separator_of(const Settings& settings, std::optional<char> told,
+                  const std::vector<std::string>& rows, const std::string& path)
 {
-    return line.substr(std::min(line.find_first_not_of("# \t"), line.size()));
+    const bool decimal_comma = settings.one_of("decimal", {"point", "comma"}) == "comma";
+    const auto& word =
+        settings.one_of("separator", {"auto", "comma", "semicolon", "tab", "bar", "blanks"});
+    const auto* const named = std::ranges::find(separators, word, &Separator::word);
+    const auto separator = named != std::end(separators) ? named->mark
+                           : told                        ? *told
+                                  : guessed_separator(rows, decimal_comma ? ',' : '\0');
+    if (decimal_comma && separator == ',')
+        settings.refuse("decimal", ", but commas separate the fields of " + path +
+                                       ": name the --separator, or leave it out");
+    return separator;
 }
 
-bool has_number(const std::string& line, char separator)
+// Whether a comment names the columns of the first row, as numpy.savetxt writes it.
+bool is_header(const std::string& comment, const std::string& row, char separator)
 {
-    if (separator == blanks_separate)
-        return std::ranges::any_of(words_of(line),
-                                   [](auto word) { return to_real(word).has_value(); });
-    return std::ranges::any_of(split(line, separator), [](const auto& field) {
-        return to_real(trimmed(field)).has_value();
-    });
-}
-
-bool ends_with_separator(const std::string& line, char separator)
-{
-    const auto text = line.substr(0, line.find_last_not_of(' ') + 1);
-    return text.ends_with(separator) && separator != blanks_separate;
+    const auto is_number = [](const auto& field) { return to_real(trimmed(field)).has_value(); };
+    const auto names = fields_of(std::string_view(comment).substr(
+                                     std::min(comment.find_first_not_of("# \t"), comment.size())),
+                                 separator);
+    const auto first = fields_of(row, separator);
+    return names.size() == first.size() && names.size() > 1 &&
+           std::ranges::any_of(first, is_number) && std::ranges::none_of(names, is_number);
 }
 
 // Whether all rows end with a separator, behind which there is no column: the header has no name
@@ -120,13 +117,14 @@ bool ends_with_separator(const std::string& line, char separator)
 // @param has_header  whether the first line is one
 bool have_trailing_separator(const std::vector<std::string>& lines, bool has_header, char separator)
 {
+    const auto ends_with_it = [&](const std::string& line) {
+        return line.substr(0, line.find_last_not_of(' ') + 1).ends_with(separator);
+    };
     const auto rows = std::span(lines).subspan(has_header ? 1 : 0);
-    if (rows.empty() || !std::ranges::all_of(rows, [&](const auto& row) {
-            return ends_with_separator(row, separator);
-        }))
+    if (rows.empty() || separator == blanks_separate || !std::ranges::all_of(rows, ends_with_it))
         return false;
-    return !has_header || ends_with_separator(lines[0], separator) ||
-           fields_in(lines[0], separator) + 1 == fields_in(rows[0], separator);
+    return !has_header || ends_with_it(lines[0]) ||
+           fields_of(lines[0], separator).size() + 1 == fields_of(rows[0], separator).size();
 }
 
 }  // namespace
@@ -137,39 +135,35 @@ Option separator_option()
             "what separates fields; auto: what the first lines have alike, and most of"};
 }
 
-std::size_t fields_in(std::string_view line, char separator)
+std::vector<std::string> fields_of(std::string_view line, char separator)
 {
-    if (separator == blanks_separate) {
-        bool quoted = false;
-        std::string text(line);
-        for (char& letter : text) {
-            quoted ^= letter == '"';
-            if (quoted) letter = 'x';
-        }
-        return words_of(text).size();
-    }
+    const bool by_blanks = separator == blanks_separate;
+    std::vector<std::string> fields(1);
     bool quoted = false;
-    std::size_t count = 1;
     for (const char letter : line) {
         quoted ^= letter == '"';
-        count += letter == separator && !quoted;
+        if (!quoted && (letter == separator || (by_blanks && letter == '\t')))
+            fields.emplace_back();
+        else
+            fields.back() += letter;
     }
-    return count;
+    if (by_blanks) std::erase(fields, "");
+    return fields;
 }
 
 char guessed_separator(const std::vector<std::string>& lines, char without)
 {
     if (lines.empty()) return ',';
     const auto alike = [&](char separator) {
-        const auto count = fields_in(lines[0], separator);
+        const auto count = fields_of(lines[0], separator).size();
         return count > 1 && std::ranges::all_of(lines, [&](const auto& line) {
-                   return fields_in(line, separator) == count;
+                   return fields_of(line, separator).size() == count;
                });
     };
     std::pair<bool, std::size_t> best(false, 1);
     char guess = '\0';
-    for (const char separator : separators) {
-        const std::pair one(alike(separator), fields_in(lines[0], separator));
+    for (const char separator : guessed) {
+        const std::pair one(alike(separator), fields_of(lines[0], separator).size());
         if (separator == without || one <= best) continue;
         best = one;
         guess = separator;
@@ -194,31 +188,13 @@ CsvDialect csv_dialect(const Settings& settings, const std::string& beginning,
     for (auto line = first; line != lines.end(); ++line)
         if (!is_comment(*line)) rows.push_back(line->text);
     if (!comments.empty()) dialect.skipped = comments.back().number;
-
-    const bool decimal_comma = settings.one_of("decimal", {"point", "comma"}) == "comma";
-    const auto& word =
-        settings.one_of("separator", {"auto", "comma", "semicolon", "tab", "bar", "blanks"});
-    dialect.separator = word == "comma"       ? ','
-                        : word == "semicolon" ? ';'
-                        : word == "tab"       ? '\t'
-                        : word == "bar"       ? '|'
-                        : word == "blanks"    ? blanks_separate
-                        : told                ? *told
-                                              : guessed_separator(rows, decimal_comma ? ',' : '\0');
-    if (decimal_comma && dialect.separator == ',')
-        settings.refuse("decimal", ", but commas separate the fields of " + path +
-                                       ": name the --separator, or leave it out");
+    dialect.separator = separator_of(settings, told, rows, path);
     if (rows.empty()) return dialect;
 
     const bool has_header = settings.one_of("header", {"yes", "no"}) == "yes";
-    if (has_header && !comments.empty()) {
-        const auto header = without_hash(comments.back().text);
-        dialect.header_in_comment =
-            fields_in(header, dialect.separator) == fields_in(rows[0], dialect.separator) &&
-            fields_in(header, dialect.separator) > 1 && has_number(rows[0], dialect.separator) &&
-            !has_number(header, dialect.separator);
-        if (dialect.header_in_comment) dialect.skipped = comments.back().number - 1;
-    }
+    dialect.header_in_comment = has_header && !comments.empty() &&
+                                is_header(comments.back().text, rows[0], dialect.separator);
+    if (dialect.header_in_comment) --dialect.skipped;
     if (const auto left_out = std::ssize(comments) - (dialect.header_in_comment ? 1 : 0);
         left_out > 0)
         log(LogLevel::note,
@@ -230,14 +206,17 @@ CsvDialect csv_dialect(const Settings& settings, const std::string& beginning,
     return dialect;
 }
 
-bool begins_like_csv(std::string_view bytes)
+bool begins_like_csv(std::string bytes)
 {
+    bool after_cr = false;
+    if (bytes.starts_with("\xef\xbb\xbf")) bytes.erase(0, 3);
+    end_lines_alike(bytes, 0, after_cr);
     auto lines = first_lines(bytes);
     if (told_separator(lines)) return true;
     std::erase_if(lines, is_comment);
     if (lines.empty() || std::ranges::any_of(lines, is_libsvm, &Line::text)) return false;
-    return lines[0].text.find_first_of(separators) != std::string::npos ||
-           words_of(lines[0].text).size() > 1;
+    return lines[0].text.find_first_of(guessed) != std::string::npos ||
+           fields_of(lines[0].text, blanks_separate).size() > 1;
 }
 
 }  // namespace quorate

@@ -10,7 +10,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -20,6 +19,7 @@
 #include "tables/column_names.hpp"
 #include "tables/csv.hpp"
 #include "tables/formats.hpp"
+#include "tables/label_map.hpp"
 #include "tables/missing.hpp"
 #include "tables/number_text.hpp"
 #include "tables/parallel_parse.hpp"
@@ -38,13 +38,11 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct CsvLayout {
     explicit CsvLayout(const Settings& settings)
-        : missing(settings), missing_values(settings), number_text(settings),
-          may_lack_labels(settings.has("like") && settings.on("like"))
+        : missing(settings), number_text(settings), may_lack_labels(is_like(settings))
     {
     }
 
     Missing missing;
-    MissingValues missing_values;
     NumberText number_text;
     bool may_lack_labels;
     // What to do with a word where a number belongs.
@@ -155,11 +153,6 @@ void use_columns_of(const std::vector<RawTable::Column>& like, const std::string
     const auto called = [](const std::string& name) {
         return name.empty() ? "without a name" : shown(name);
     };
-    std::set<std::string> names;
-    for (const auto& [name, categorical, levels] : like)
-        if (!names.insert(name).second)
-            throw BadInput(fmt::format("{} was made of several columns {}: import it again", made,
-                                       called(name)));
     for (const auto& column : like) {
         const auto at = std::ranges::find(layout.header, column.name);
         if (at == layout.header.end()) {
@@ -206,13 +199,13 @@ CsvLayout layout_of(const Settings& settings, const std::string& file,
                     const std::vector<RawTable::Column>& like)
 {
     CsvLayout layout(settings);
-    const bool by_name = settings.has("like") && settings.on("like") && !like.empty();
+    const bool by_name = is_like(settings) && !like.empty();
     // The header is read from the first block, whose length is bounded whatever the file is.
     TextBlock beginning;
-    TextBlocks(file, {}, true).next(beginning);
+    const Reading reading;
+    TextBlocks(file, reading, true).next(beginning);
     layout.dialect = csv_dialect(settings, beginning.text, file);
-    std::istringstream in(beginning.text);
-    CsvRecords records(in, file, layout.dialect);
+    CsvRecords records(std::move(beginning), file, layout.dialect);
     const auto header = records.header();
     auto first = header;
     layout.has_header = settings.one_of("header", {"yes", "no"}) == "yes";
@@ -229,7 +222,7 @@ CsvLayout layout_of(const Settings& settings, const std::string& file,
     if (layout.label) {
         const auto unknown = [&](const std::string& cell) {
             return is_missing(cell) ||
-                   layout.missing_values.find(trimmed(cell), layout.number_text(cell));
+                   layout.missing.names(trimmed(cell), layout.number_text(cell));
         };
         while (unknown(first[*layout.label]) && records.next(first)) {
         }
@@ -264,22 +257,20 @@ struct CsvRows {
     std::vector<CsvRow> row;
     std::vector<double> number;     // of each row, in the order of uses; NaN: missing
     std::vector<std::string> word;  // likewise
-    std::vector<bool> met;          // whether a cell is that one of --missing-values
 };
 
 // Reads the rows of a piece of a file.
 class CsvParser {
 public:
     CsvParser(TextBlock block, const std::string& name, const CsvLayout& layout)
-        : layout_(layout), in_(std::move(block.text)),
-          records_(in_, name, layout.header, block.first_line - 1, layout.dialect)
+        : layout_(layout), begins_with_header_(layout.has_header && block.first_line == 1),
+          records_(std::move(block), name, layout.header, layout.dialect)
     {
-        rows_.met.resize(layout.missing_values.texts().size());
-        if (layout.has_header && block.first_line == 1) records_.next(fields_);
     }
 
     CsvRows parse()
     {
+        if (begins_with_header_) records_.next(fields_);
         while (records_.next(fields_)) {
             auto& row = rows_.row.emplace_back();
             row.unlabelled = !layout_.label;
@@ -316,20 +307,12 @@ private:
         return true;
     }
 
-    // Whether a cell is one of --missing-values. @param number  it as a number, if it is one
-    bool named(std::size_t field, const std::optional<double>& number)
-    {
-        if (rows_.met.empty()) return false;
-        const auto at = layout_.missing_values.find(trimmed(fields_[field]), number);
-        if (at) rows_.met[*at] = true;
-        return at.has_value();
-    }
-
     void read_label(std::size_t field, CsvRow& row)
     {
         const auto& text = fields_[field];
         const auto value = layout_.label_is_word ? std::nullopt : layout_.number_text(text);
-        if (missing(field, is_missing(text) || named(field, value), layout_.may_lack_labels, ""))
+        if (missing(field, is_missing(text) || layout_.missing.names(trimmed(text), value),
+                    layout_.may_lack_labels, ""))
             row.unlabelled = true;
         else if (layout_.label_is_word)
             row.label_word = trimmed(text);
@@ -345,7 +328,7 @@ private:
     {
         const auto& text = fields_[field];
         auto value = layout_.number_text(text);
-        if (missing(field, is_missing_number(text) || named(field, value),
+        if (missing(field, is_missing_number(text) || layout_.missing.names(trimmed(text), value),
                     categorical ? layout_.missing.category() : layout_.missing.mean(),
                     categorical ? "category" : "mean"))
             return none;
@@ -356,14 +339,14 @@ private:
 
     std::string word(std::size_t field)
     {
-        const auto& text = fields_[field];
-        const bool gone = missing(field, is_missing(text) || named(field, std::nullopt),
+        auto text = trimmed(fields_[field]);
+        const bool gone = missing(field, is_missing(text) || layout_.missing.names(text),
                                   layout_.missing.category(), "category");
-        return gone ? missing_level : trimmed(text);
+        return gone ? missing_level : text;
     }
 
     const CsvLayout& layout_;
-    std::istringstream in_;
+    bool begins_with_header_;
     CsvRecords records_;
     CsvRows rows_;
     std::vector<std::string> fields_;
@@ -429,14 +412,10 @@ void read_csv(const Settings& settings, const std::string& path, const Reading& 
     }
     if (layout.label) table.set_label_kind(layout.label_is_word, path);
     TextBlocks blocks(path, reading, true);
-    std::vector<bool> met(layout.missing_values.texts().size());
     parse_blocks(
         blocks, [&](TextBlock block) { return CsvParser(std::move(block), path, layout).parse(); },
-        [&](const CsvRows& rows) {
-            for (std::size_t i = 0; i < met.size(); ++i) met[i] = met[i] || rows.met[i];
-            return add(rows, layout, table);
-        });
-    if (first) warn_of_unmet(layout.missing_values, met, path);
+        [&](const CsvRows& rows) { return add(rows, layout, table); });
+    if (first) layout.missing.warn_of_unmet(path);
     if (table.rows() == before)
         throw BadInput(path + " holds no rows after its header: give CSV text");
 }
@@ -445,20 +424,15 @@ void read_csv(const Settings& settings, const std::string& path, const Reading& 
 
 Entry<Format> csv_entry()
 {
-    return {.name = "csv",
-            .text = "values separated by commas, semicolons, tabs, bars or blanks; quoted fields",
-            .source = "RFC 4180",
-            .options =
-                {{"label", "COLUMN|ARRAY", "",
-                  "the column or array with the labels; of .npz y or y_train if it is left out"},
-                 {"header", "yes|no", "yes",
-                  "whether the first line names the columns; else they are 1, 2, ..."},
-                 separator_option(),
-                 Missing::option(),
-                 MissingValues::option(),
-                 NumberText::decimal_option(),
-                 NumberText::thousands_option(),
-                 {"use", "A,B..C", "",
+    std::vector<Option> options = {
+        label_option(),
+        {"header", "yes|no", "yes",
+         "whether the first line names the columns; else they are 1, 2, ..."},
+        separator_option()};
+    add_options(options, Missing::options());
+    add_options(options, NumberText::options());
+    add_options(options,
+                {{"use", "A,B..C", "",
                   "columns to use, by names and ranges; a name with commas or two dots stands in "
                   "double quotes, as in CSV; default: all"},
                  {"drop", "A,B..C", "",
@@ -470,7 +444,11 @@ Entry<Format> csv_entry()
                  {"interactions", "1|2", "1",
                   "2: also a column for each pair of values of categorical columns"},
                  {"exclude-pairs", "A*B,C*D", "",
-                  "pairs of columns without interaction, named as in --use"}},
+                  "pairs of columns without interaction, named as in --use"}});
+    return {.name = "csv",
+            .text = "values separated by commas, semicolons, tabs, bars or blanks; quoted fields",
+            .source = "RFC 4180",
+            .options = std::move(options),
             .make = {read_csv, begins_like_csv}};
 }
 

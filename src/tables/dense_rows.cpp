@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -12,13 +11,20 @@
 
 #include "base/error.hpp"
 #include "base/index.hpp"
+#include "tables/formats.hpp"
 
 namespace quorate {
 
+namespace {
+
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
 DenseRows::DenseRows(const Settings& settings, const std::string& path, std::string array,
                      const std::vector<std::int64_t>& shape, RawTable& table)
-    : array_(std::move(array)), table_(table), missing_(settings), missing_values_(settings),
-      may_lack_labels_(settings.has("like") && settings.on("like"))
+    : path_(path), array_(std::move(array)), table_(table), missing_(settings),
+      may_lack_labels_(is_like(settings))
 {
     if (shape.size() < 2 || shape.size() > 4)
         refuse(
@@ -36,41 +42,62 @@ DenseRows::DenseRows(const Settings& settings, const std::string& path, std::str
     if (shape.size() == 4) table_.image = fmt::format("{}x{}x{}", shape[1], shape[2], shape[3]);
 }
 
-std::span<const double> DenseRows::with_nan(std::span<const double> row)
+void DenseRows::set_labels(const GivenLabels& given, const std::string& array)
 {
-    const auto named = [&](double number) { return missing_values_.find(number).has_value(); };
-    if (missing_values_.texts().empty() || std::ranges::none_of(row, named)) return row;
-    copy_.assign(row.begin(), row.end());
-    std::ranges::replace_if(copy_, named, std::numeric_limits<double>::quiet_NaN());
-    return copy_;
+    if (std::ssize(given.numbers) + std::ssize(given.words) != rows_)
+        throw BadInput(fmt::format("{} has {} labels for {} rows: give one for each", array,
+                                   given.size(), rows_));
+    table_.set_label_kind(!given.words.empty(), path_);
+    for (const double number : given.numbers)
+        labels_.push_back(missing_.names({}, number) ? none : number);
+    for (const auto& word : given.words)
+        labels_.push_back(missing_.names(word) ? none : table_.label_words.number(word));
 }
 
-bool DenseRows::add(std::optional<double> label, std::span<const double> given)
+bool DenseRows::add(std::span<double> values)
 {
-    const auto row = with_nan(given);
+    const auto width = static_cast<std::size_t>(width_);
+    for (; !values.empty(); values = values.subspan(width))
+        if (!add_row(values.first(width))) return false;
+    return true;
+}
+
+bool DenseRows::add_row(std::span<double> row)
+{
     bool incomplete = false;
     for (std::size_t c = 0; c < row.size(); ++c) {
+        const auto given = row[c];
+        if (missing_.names({}, given)) row[c] = none;
         if (std::isfinite(row[c])) continue;
         if (!std::isnan(row[c]) || (!missing_.mean() && !missing_.drop()))
             refuse(
-                fmt::format("holds {} in row {}, column {}, both from 0: {}", given[c], next_, c,
+                fmt::format("holds {} in row {}, column {}, both from 0: {}", given, next_, c,
                             std::isnan(row[c]) ? missing_.remedy("mean") : "give finite numbers"));
         incomplete |= !missing_.mean();
     }
-    if (label && std::isnan(*label) && !may_lack_labels_) {
+    const auto label = labels_.empty() ? none : labels_[static_cast<std::size_t>(next_)];
+    if (!labels_.empty() && std::isnan(label) && !may_lack_labels_) {
         if (!missing_.drop())
             refuse(fmt::format("has NaN for a label in row {} from 0: {}", next_,
                                missing_.remedy("")));
         incomplete = true;
     }
     ++next_;
-    if (!table_.add(label.value_or(std::numeric_limits<double>::quiet_NaN()), {{}, row}))
-        return false;
+    if (!table_.add(label, {{}, row})) return false;
     if (incomplete) table_.leave_out_last();
     return true;
 }
 
 void DenseRows::refuse(const std::string& wrong) const { throw BadInput(array_ + " " + wrong); }
+
+std::vector<Option> array_options()
+{
+    std::vector<Option> all = {
+        {"array", "NAME", "", "dense rows; of .npz X, x, X_train or x_train if it is left out"},
+        label_option()};
+    add_options(all, Missing::options());
+    return all;
+}
 
 void check_label_shape(const std::string& array, const std::vector<std::int64_t>& shape)
 {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,25 +25,30 @@ public:
     std::int64_t rows() const { return rows_; }
     /// Elements of a row.
     std::int64_t width() const { return width_; }
-    /// Adds the next row. @param label  nothing: there are none
-    /// @return whether more are wanted
+    /// Takes the labels of all rows, before rows are added; without it they have none.
+    /// @param array  that holds them, as messages call it
+    /// @throws BadInput if they are not as many as the rows, or of another kind than others
+    void set_labels(const GivenLabels& given, const std::string& array);
+    /// Adds the next rows, as many as there are values for. @return whether more are wanted
     /// @throws BadInput if a number is not finite or a label is missing, and --missing does not
     /// help
-    bool add(std::optional<double> label, std::span<const double> row);
+    bool add(std::span<double> values);
 
 private:
     [[noreturn]] void refuse(const std::string& wrong) const;
-    // Returns the row, or a copy of it with NaN for what --missing-values names.
-    std::span<const double> with_nan(std::span<const double> row);
+    bool add_row(std::span<double> row);
 
-    std::string array_;
+    std::string path_, array_;
     RawTable& table_;
     Missing missing_;
-    MissingValues missing_values_;
-    std::vector<double> copy_;  // of such a row
     bool may_lack_labels_;
+    std::vector<double> labels_;
     std::int64_t rows_, width_, next_ = 0;
 };
+
+/// The options of formats whose rows are arrays that have names: of which, their labels, and what
+/// is missing.
+std::vector<Option> array_options();
 
 /// Checks that an array has a label for each row: its shape is n or n x 1.
 /// @param array  what messages call it  @throws BadInput if it is another

@@ -29,18 +29,25 @@ const std::vector<Entry<Format>>& formats();
 /// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
 void add_format(Entry<Format> entry);
 
-/// Reads labels from a file of their own: IDX, a PETSc vector, or text with a label in each line.
-/// @param words  receives the labels if they are words; what is returned are their numbers then
-/// @return a label for each row  @throws BadInput if the file is none of these, or damaged
-std::vector<double> read_labels(const std::string& path, const Reading& reading, Levels& words);
+/// The option of formats that names the labels in a file.
+Option label_option();
 
+/// Reads labels from a file of their own: IDX, .npy, a PETSc vector, or text with a label in each
+/// line.
+/// @return a label for each row  @throws BadInput if the file is none of these, or damaged
+GivenLabels read_labels(const std::string& path, const Reading& reading);
+
+/// Whether a file that begins with these bytes begins with a PETSc binary matrix or vector.
+bool is_petsc(const std::string& bytes);
+/// Reads the first vector of a PETSc binary file, which may hold other objects as well. Local.
+/// @throws BadInput if the file cannot be opened, holds no PETSc vector, or is damaged
+std::vector<double> read_petsc_vector(const std::string& path, const Reading& reading);
+
+/// Whether rows are to be like those of a data set.
+bool is_like(const Settings& settings);
 /// Whether rows need no labels, because they are to be like those of a data set: then a column of
 /// labels that this data set had may be absent.
 bool labels_are_optional(const Settings& settings);
-
-/// The value of --columns; 0: as many as the rows use. Rows that are to be like those of a data set
-/// may have columns that it lacks.
-std::int64_t columns_wanted(const Settings& settings);
 
 /// Says that what is added to the table from now on are test rows, which stand in the file of the
 /// training rows.
@@ -48,9 +55,5 @@ std::int64_t columns_wanted(const Settings& settings);
 /// @throws BadInput if options ask for other test rows
 void begin_own_test_rows(const Settings& settings, const std::string& path, const std::string& what,
                          RawTable& table);
-
-/// Whether the labels of a text file are words rather than numbers: so it is if the first one is,
-/// or if --label-map names a word. Words may look like numbers then.
-bool labels_are_words(const Settings& settings, const std::string& first);
 
 }  // namespace quorate

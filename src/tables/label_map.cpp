@@ -58,4 +58,9 @@ bool LabelMap::names_words() const
     return std::ranges::any_of(to_, [](const auto& pair) { return !to_real(pair.first); });
 }
 
+bool labels_are_words(const Settings& settings, const std::string& first)
+{
+    return !to_real(first) || (settings.on("label-map") && LabelMap(settings).names_words());
+}
+
 }  // namespace quorate

@@ -36,4 +36,8 @@ private:
     bool drops_others_ = false;
 };
 
+/// Whether the labels of a text file are words rather than numbers: so it is if the first one is,
+/// or if --label-map names a word. Words may look like numbers then.
+bool labels_are_words(const Settings& settings, const std::string& first);
+
 }  // namespace quorate

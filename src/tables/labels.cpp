@@ -25,6 +25,12 @@ namespace {
 
 constexpr double no_label = std::numeric_limits<double>::quiet_NaN();
 
+// A label, or the text that a number of `words` stands for.
+std::string text_of(double label, const std::vector<std::string>& words)
+{
+    return words.empty() ? fmt::format("{}", label) : words[static_cast<std::size_t>(label)];
+}
+
 // What becomes of each label of a file, as text; nothing: its row is dropped.
 using Texts = std::unordered_map<double, std::optional<std::string>>;
 
@@ -37,8 +43,7 @@ Texts texts_of(const std::vector<double>& labels, const std::vector<std::string>
     Texts texts;
     for (const double label : labels) {
         if (std::isnan(label) || texts.contains(label)) continue;
-        const auto text =
-            words.empty() ? fmt::format("{}", label) : words[static_cast<std::size_t>(label)];
+        const auto text = text_of(label, words);
         texts[label] = map ? (*map)(text) : text;
     }
     return texts;
@@ -79,30 +84,22 @@ Numbered numbered(const std::vector<double>& labels, const Settings& settings,
     return all;
 }
 
-// Multiplies labels with --label-scale.
-class LabelScale {
-public:
-    explicit LabelScale(const Settings& settings)
-        : settings_(settings), factor_(settings.real("label-scale", -largest))
-    {
-    }
+// The value of --label-scale, with which labels are multiplied.
+double label_scale(const Settings& settings)
+{
+    return settings.real("label-scale", -std::numeric_limits<double>::max());
+}
 
-    // @throws BadInput if a label does not fit then
-    double operator()(double label) const
-    {
-        const auto scaled = label * factor_;
-        if (std::isinf(scaled) || (scaled == 0 && label != 0))
-            settings_.refuse("label-scale", fmt::format(", which makes {:g} of the label {:g}: use "
-                                                        "a factor nearer to 1",
-                                                        scaled, label));
-        return scaled;
-    }
-
-private:
-    static constexpr double largest = std::numeric_limits<double>::max();
-    const Settings& settings_;
-    double factor_;
-};
+// @throws BadInput if a label does not fit then
+double scaled(double label, double factor, const Settings& settings)
+{
+    const auto product = label * factor;
+    if (std::isinf(product) || (product == 0 && label != 0))
+        settings.refuse("label-scale", fmt::format(", which makes {:g} of the label {:g}: use a "
+                                                   "factor nearer to 1",
+                                                   product, label));
+    return product;
+}
 
 // Refuses classes that are numbers so large that others were rounded to them.
 void check_distinct(const std::set<double>& classes)
@@ -139,22 +136,18 @@ void check_test_classes(const Numbered& labels, std::int64_t train, const std::s
     }
     std::erase_if(unseen, [&](const auto& one) { return seen.contains(one.first); });
     if (unseen.empty() || seen.empty()) return;
-    const auto text_of = [&](double value) {
-        return labels.words.empty() ? fmt::format("{}", value)
-                                    : labels.words[static_cast<std::size_t>(value)];
-    };
     std::vector<std::string> texts, theirs;
     std::set<std::string> likenesses;
     for (const auto& [value, rows] : seen) {
-        theirs.push_back(text_of(value));
+        theirs.push_back(text_of(value, labels.words));
         likenesses.insert(alike(theirs.back()));
     }
     std::int64_t rows_of_unseen = 0;
     bool likened = false;
     for (const auto& [value, rows] : unseen) {
-        texts.push_back(fmt::format("'{}' ({} rows)", shown(text_of(value)), rows));
+        texts.push_back(fmt::format("'{}' ({} rows)", shown(text_of(value, labels.words)), rows));
         rows_of_unseen += rows;
-        likened |= likenesses.contains(alike(text_of(value)));
+        likened |= likenesses.contains(alike(text_of(value, labels.words)));
     }
     const auto said = fmt::format(
         "the test rows have labels that no training row has: {}; the training rows have "
@@ -186,17 +179,12 @@ std::vector<Option> label_options()
             {"label-scale", "FACTOR", "1", "labels of a regression are multiplied with it"}};
 }
 
-bool labels_are_words(const Settings& settings, const std::string& first)
-{
-    return !to_real(first) || (settings.on("label-map") && LabelMap(settings).names_words());
-}
-
 Labels map_labels(const std::vector<double>& labels, const Settings& settings,
                   const std::vector<std::string>& words, std::int64_t train)
 {
     constexpr std::size_t most_classes = 1000;
     const auto& word = settings.one_of("task", {"auto", "binary", "multiclass", "regression"});
-    const LabelScale scaled(settings);  // a number, whatever the task is
+    const auto factor = label_scale(settings);  // a number, whatever the task is
     auto numbers = numbered(labels, settings, words);
     const std::set<double> found(numbers.value.begin(), numbers.value.end());
     const bool whole = std::ranges::all_of(found, [](double x) { return x == std::floor(x); });
@@ -211,7 +199,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
                                                 "numbers with --label-map, or leave it out",
                                                 shown(numbers.words)));
         mapped.task = LearningTask::regression;
-        for (auto& value : mapped.value) value = scaled(value);
+        for (auto& value : mapped.value) value = scaled(value, factor, settings);
         return mapped;
     }
     if (settings.given("label-scale"))
@@ -219,10 +207,7 @@ Labels map_labels(const std::vector<double>& labels, const Settings& settings,
                         ", but only --task regression has labels that are numbers: "
                         "leave it out");
     check_distinct(found);
-    for (const double value : found)
-        mapped.class_names.push_back(numbers.words.empty()
-                                         ? fmt::format("{}", value)
-                                         : numbers.words[static_cast<std::size_t>(value)]);
+    for (const double value : found) mapped.class_names.push_back(text_of(value, numbers.words));
     if (word == "multiclass" ||
         (word == "auto" && found.size() > 2 && whole && found.size() <= most_classes)) {
         if (found.size() > most_classes || found.size() < 2)
@@ -250,9 +235,9 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
     Labels mapped{.task = task, .value = labels, .kept = {}, .class_names = class_names};
     mapped.kept.resize(labels.size());
     std::iota(mapped.kept.begin(), mapped.kept.end(), 0);
-    const LabelScale scaled(settings);
+    const auto factor = label_scale(settings);
     if (task == LearningTask::regression && words.empty() && !settings.on("label-map")) {
-        for (auto& value : mapped.value) value = scaled(value);
+        for (auto& value : mapped.value) value = scaled(value, factor, settings);
         return mapped;
     }
     std::optional<LabelMap> map;
@@ -262,8 +247,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
     std::int64_t known = 0;
     for (const double label : labels) {
         if (std::isnan(label) || !number.try_emplace(label, no_label).second) continue;
-        const auto text =
-            words.empty() ? fmt::format("{}", label) : words[static_cast<std::size_t>(label)];
+        const auto text = text_of(label, words);
         const bool is_foreign = map && !map->knows(text) && task != LearningTask::regression;
         const auto to = map && !is_foreign ? (*map)(text) : text;
         if (!to) continue;
@@ -274,7 +258,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
                     fmt::format("label {} is no number, but the data set that --like "
                                 "names has numbers: map it with --label-map",
                                 shown(*to)));
-            number[label] = scaled(*value);
+            number[label] = scaled(*value, factor, settings);
             continue;
         }
         const auto at = std::ranges::find(class_names, *to);

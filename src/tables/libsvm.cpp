@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <sstream>
 
 #include "base/error.hpp"
 #include "base/index.hpp"
@@ -23,17 +22,19 @@ namespace {
 constexpr std::string_view separators = " \t";
 
 struct LibsvmLayout {
-    explicit LibsvmLayout(const Settings& settings)
-        : columns(columns_wanted(settings)), may_lack_labels(labels_are_optional(settings))
+    explicit LibsvmLayout(const Settings& settings) : may_lack_labels(labels_are_optional(settings))
     {
+        // Rows that are to be like those of a data set may have columns that it lacks.
+        if (settings.on("columns") && (settings.given("columns") || !is_like(settings)))
+            columns = settings.integer("columns", 1);
         const auto& first = settings.one_of("first-index", {"auto", "0", "1"});
         if (first != "auto") first_index = first == "0" ? 0 : 1;
         // A data set that was made of no LIBSVM text says nothing of where its indices began.
-        else if (settings.has("like") && settings.on("like"))
+        else if (is_like(settings))
             first_index = 1;
     }
 
-    std::int64_t columns;                     // 0: as many as the indices have
+    std::int64_t columns = 0;                 // 0: as many as the indices have
     std::optional<std::int64_t> first_index;  // nothing: it is 0 if that index is there
     bool may_lack_labels;
 };
@@ -56,9 +57,8 @@ struct LibsvmRows {
 // Reads the rows of a block.
 class Parser {
 public:
-    Parser(std::string text, std::int64_t first_line, const std::string& name,
-           const LibsvmLayout& layout)
-        : layout_(layout), in_(std::move(text)), lines_(in_, name, first_line - 1)
+    Parser(TextBlock block, const std::string& name, const LibsvmLayout& layout)
+        : layout_(layout), lines_(std::move(block), name)
     {
     }
 
@@ -190,7 +190,6 @@ private:
     }
 
     const LibsvmLayout& layout_;
-    std::istringstream in_;
     Lines lines_;
     LibsvmRows rows_;
     std::string_view text_;  // of the line, without its comment
@@ -203,15 +202,11 @@ void read_libsvm(const Settings& settings, const std::string& path, const Readin
 {
     const LibsvmLayout layout(settings);
     const auto before = table.rows();
-    table.open_width = true;
     bool from_zero = layout.first_index == 0 || (before > 0 && table.first_column() == 0),
          ranked = false;
     TextBlocks blocks(path, reading, false);
     parse_blocks(
-        blocks,
-        [&](TextBlock block) {
-            return Parser(std::move(block.text), block.first_line, path, layout).rows();
-        },
+        blocks, [&](TextBlock block) { return Parser(std::move(block), path, layout).rows(); },
         [&](LibsvmRows rows) {
             table.index_end = std::max(table.index_end, rows.largest + 1);
             ranked |= rows.ranked;

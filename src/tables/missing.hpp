@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,40 +12,17 @@
 
 namespace quorate {
 
-/// What counts as missing beside the usual texts, as the user says: words such as unknown, and
-/// numbers such as -999, which the cell -999.0 is too.
-class MissingValues {
-public:
-    /// Reads --missing-values. @throws BadInput if one is empty
-    explicit MissingValues(const Settings& settings);
-    static Option option();
-
-    /// Returns the place in texts() of the one that a cell of a text file holds; nothing: none.
-    /// @param number  the cell as a number, if it is one and numbers belong there
-    std::optional<std::size_t> find(std::string_view cell,
-                                    const std::optional<double>& number = {}) const;
-    /// Returns the same for a number of an array.
-    std::optional<std::size_t> find(double number) const;
-    const std::vector<std::string>& texts() const { return texts_; }
-
-private:
-    std::vector<std::string> texts_;
-    std::vector<std::optional<double>> numbers_;  // of these texts
-};
-
-/// Warns of the texts that no value of a file is: they may be misspelt.
-/// @param met  whether one is, by its place in texts()
-void warn_of_unmet(const MissingValues& values, const std::vector<bool>& met,
-                   const std::string& file);
-
-/// What to do about missing values: of numbers, `mean` goes before `drop`; of categories,
-/// `category` does; a label can only be dropped with its row. What is not allowed is refused.
+/// Which values are missing beside the usual texts, as the user says: words such as unknown, and
+/// numbers such as -999, which the cell -999.0 is too. And what to do about missing values: of
+/// numbers, `mean` goes before `drop`; of categories, `category` does; a label can only be dropped
+/// with its row. What is not allowed is refused.
 class Missing {
 public:
-    /// Reads --missing, which formats with missing values have.
-    /// @throws BadInput if it is no list of drop, mean and category
+    /// Reads --missing and --missing-values, which formats with missing values have.
+    /// @throws BadInput if the one is no list of drop, mean and category, or a text of the other is
+    ///     empty
     explicit Missing(const Settings& settings);
-    static Option option();
+    static std::vector<Option> options();
 
     bool drop() const { return drop_; }
     bool mean() const { return mean_; }
@@ -52,10 +31,28 @@ public:
     /// @param allowed  that would help beside drop: mean, category, or empty
     std::string remedy(const std::string& allowed) const;
 
+    /// Whether --missing-values names a value. Threads may call it at the same time.
+    /// @param text  of a cell, or a word; empty: there is only a number
+    /// @param number  it as a number, if it is one and numbers belong there
+    bool names(std::string_view text, const std::optional<double>& number = {}) const
+    {
+        return !values_.empty() && is_named(text, number);
+    }
+    /// Warns of texts of --missing-values that were no value of a file: they may be misspelt.
+    void warn_of_unmet(const std::string& file) const;
+
 private:
+    struct Value {
+        std::string text;
+        std::optional<double> number;
+        std::unique_ptr<std::atomic<bool>> met = std::make_unique<std::atomic<bool>>(false);
+    };
+    bool is_named(std::string_view text, const std::optional<double>& number) const;
+
     std::string given_;
     bool drops_nothing_;  // rows to predict are dropped only by who imports them
     bool drop_ = false, mean_ = false, category_ = false;
+    std::vector<Value> values_;
 };
 
 /// Whether a cell of a text file says that its value is missing: nothing, ?, NA, N/A, nan or null,

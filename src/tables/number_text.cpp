@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tables/number_text.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/algorithm/string/predicate.hpp>
@@ -45,15 +48,11 @@ bool ungroup(std::string& text, char mark, char decimal)
 
 }  // namespace
 
-Option NumberText::decimal_option()
+std::vector<Option> NumberText::options()
 {
-    return {"decimal", "point|comma", "point", "what decimals of numbers begin with"};
-}
-
-Option NumberText::thousands_option()
-{
-    return {"thousands", "none|point|comma|blank|apostrophe", "none",
-            "what groups the thousands of numbers; with point, 1.234 is 1234"};
+    return {{"decimal", "point|comma", "point", "what decimals of numbers begin with"},
+            {"thousands", "none|point|comma|blank|apostrophe", "none",
+             "what groups the thousands of numbers; with point, 1.234 is 1234"}};
 }
 
 NumberText::NumberText(const Settings& settings)
@@ -85,21 +84,18 @@ std::optional<double> NumberText::operator()(std::string_view cell) const
 
 std::string NumberText::remedy(std::string_view cell) const
 {
-    if (decimal_ == ',' && to_real(trimmed(cell)))
-        return "commas begin the decimals, so give --thousands point if points group thousands, or "
-               "else write all "
-               "decimals alike";
-    for (const auto& [word, mark] : groups)
-        if (mark != '\0' && mark != decimal_ && NumberText(decimal_, mark)(cell))
-            return std::string("give --thousands ") + word +
-                   (mark == ',' ? " if commas group thousands, or --decimal comma if they begin "
-                                  "the decimals"
-                                : " if that is what groups thousands");
-    if (decimal_ == '.' && NumberText(',', '\0')(cell))
-        return "give --decimal comma if commas begin the decimals";
-    if (decimal_ == '.' && NumberText(',', '.')(cell))
-        return "give --decimal comma and --thousands point if it is written so";
-    return "";
+    std::vector<std::string> ways;
+    for (const char decimal : {decimal_, decimal_ == '.' ? ',' : '.'})
+        for (const auto& [word, mark] : groups) {
+            if (mark == decimal || !NumberText(decimal, mark)(cell)) continue;
+            std::vector<std::string> options;
+            if (decimal != decimal_)
+                options.push_back(decimal == ',' ? "--decimal comma" : "--decimal point");
+            if (mark != group_) options.push_back(fmt::format("--thousands {}", word));
+            ways.push_back(fmt::format("{}", fmt::join(options, " ")));
+            break;
+        }
+    return ways.empty() ? "" : "give " + alternatives(ways) + ", whichever says how it is written";
 }
 
 std::optional<double> to_truth(std::string_view cell)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/settings.hpp"
 
@@ -15,8 +16,7 @@ class NumberText {
 public:
     /// @throws BadInput if one mark is to be both
     explicit NumberText(const Settings& settings);
-    static Option decimal_option();
-    static Option thousands_option();
+    static std::vector<Option> options();
 
     /// The whole of a cell as a finite number; nothing if it is anything else.
     std::optional<double> operator()(std::string_view cell) const;

@@ -12,10 +12,7 @@
 #include "base/error.hpp"
 #include "base/index.hpp"
 #include "base/log.hpp"
-#include "tables/byte_order.hpp"
 #include "tables/formats.hpp"
-#include "tables/petsc_binary.hpp"
-#include "tables/sparse_row.hpp"
 
 namespace quorate {
 
@@ -24,7 +21,8 @@ namespace {
 constexpr std::int64_t matrix_id = 1211216, vector_id = 1211214, indices_id = 1211218;
 
 // A file of several objects, such as a matrix and its right-hand side. Integers have the width of
-// the class id.
+// the class id. Counts are never trusted: elements are read one by one, so that a file with a false
+// count ends before the memory does.
 class PetscFile {
 public:
     PetscFile(const std::string& path, const Reading& reading) : source_(path, reading) {}
@@ -33,15 +31,10 @@ public:
     std::optional<std::int64_t> next()
     {
         const auto began = source_.position();
-        char head[8] = {};
-        if (began == 0)
-            source_.read(head, 4, "the class id");
-        else if (source_.read(head, 4) == 0)
-            return std::nullopt;
-        std::int64_t id = from_big_endian<std::int32_t>(head);
+        if (began > 0 && source_.at_end()) return std::nullopt;
+        std::int64_t id = source_.big_endian<std::int32_t>("the class id");
         if (id == 0) {
-            source_.read(head + 4, 4);
-            id = from_big_endian<std::int64_t>(head);
+            id = source_.big_endian<std::int32_t>("the class id");
             wide_ = true;
         }
         if (id != matrix_id && id != vector_id && id != indices_id)
@@ -50,174 +43,168 @@ public:
                           : fmt::format("no matrix or vector of PETSc: its class id is {}", id));
         return id;
     }
-    /// Reads over an object. @param id  its class id
-    void skip(std::int64_t id)
-    {
-        const auto count = integer("the sizes");
-        if (id == indices_id) return skip_bytes(count, width());
-        if (id == vector_id) return skip_bytes(count, 8);
-        const auto columns = integer("the sizes"), entries = integer("the sizes");
-        if (entries == -1) {
-            for (std::int64_t row = 0; row < count; ++row) skip_bytes(columns, 8);
-        } else {
-            skip_bytes(count, width());
-            skip_bytes(entries, width());
-            skip_bytes(entries, 8);
-        }
-    }
-
     std::int64_t integer(const std::string& what)
     {
-        char bytes[8];
-        source_.read(bytes, width(), what);
-        return wide_ ? from_big_endian<std::int64_t>(bytes) : from_big_endian<std::int32_t>(bytes);
+        return wide_ ? source_.big_endian<std::int64_t>(what)
+                     : source_.big_endian<std::int32_t>(what);
     }
-    /// Read in pieces. If the count is false, the file then ends before the memory does.
     std::vector<std::int64_t> integers(std::int64_t count, const std::string& what)
     {
         std::vector<std::int64_t> all;
         for (std::int64_t i = 0; i < count; ++i) all.push_back(integer(what));
         return all;
     }
-    /// Read in pieces, too. @param all  receives the values
+    double real()
+    {
+        const auto value = source_.big_endian<double>("the values");
+        if (!std::isfinite(value))
+            source_.refuse(
+                fmt::format("not of finite numbers alone: the value before byte {} is {}",
+                            source_.position(), value));
+        return value;
+    }
+    /// @param all  receives the values
     void reals(std::int64_t count, std::vector<double>& all)
     {
         all.clear();
-        for (std::int64_t i = 0; i < count; ++i) {
-            char bytes[8];
-            source_.read(bytes, 8, "the values");
-            all.push_back(from_big_endian<double>(bytes));
-            if (!std::isfinite(all.back()))
-                source_.refuse(
-                    fmt::format("not of finite numbers alone: the value before byte {} is {}",
-                                source_.position(), all.back()));
-        }
+        for (std::int64_t i = 0; i < count; ++i) all.push_back(real());
     }
     /// Reads a vector, at whose class id the file stands.
     std::vector<double> vector()
     {
         const auto count = integer("the length");
-        if (count < 1) source_.refuse(fmt::format("damaged: a vector of {} elements", count));
+        if (count < 1) refuse(fmt::format("a vector of {} elements", count));
         std::vector<double> values;
         reals(count, values);
         return values;
     }
-    ByteSource& source() { return source_; }
-
-private:
-    std::size_t width() const { return wide_ ? 8 : 4; }
-    void skip_bytes(std::int64_t count, std::size_t size)
+    /// Throws BadInput "FILE is damaged: wrong".
+    [[noreturn]] void refuse(const std::string& wrong) const
     {
-        char bytes[8];
-        for (std::int64_t i = 0; i < count; ++i) source_.read(bytes, size, "an object");
+        source_.refuse("damaged: " + wrong);
     }
 
+private:
     ByteSource source_;
     bool wide_ = false;
 };
 
-// Reads the matrix, at whose class id the file stands, and adds its rows, as far as they are
-// wanted. @return how many there are
-std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable& table)
+constexpr double no_label = std::numeric_limits<double>::quiet_NaN();
+
+// The file holds the column numbers of all entries before their values. So the column numbers stay
+// in memory until the values are read. Those of a row may stand in any order.
+void read_sparse(PetscFile& file, std::int64_t rows, std::int64_t columns, std::int64_t entries,
+                 RawTable* table)
 {
-    const auto rows = file.integer("the sizes"), columns = file.integer("the sizes"),
-               entries = file.integer("the sizes");
-    constexpr std::int64_t most = std::numeric_limits<Index>::max();
-    if (rows < 1 || columns < 1 || columns > most || entries < -1)
-        file.source().refuse(
-            fmt::format("damaged: a matrix of {} x {} with {} entries", rows, columns, entries));
-    table.set_columns(columns, path);
-    const auto none = std::numeric_limits<double>::quiet_NaN();
-    std::vector<double> values;
-    if (entries == -1) {  // dense, row by row
-        table.dense = true;
-        for (std::int64_t row = 0; row < rows; ++row) {
-            file.reals(columns, values);
-            table.add(none, {{}, values});
-        }
-        return rows;
-    }
-    // The file holds the column numbers of all entries before their values. So the column numbers
-    // stay in memory until the values are read.
     const auto lengths = file.integers(rows, "the lengths of the rows");
     for (const auto length : lengths)
         if (length < 0 || length > columns)
-            file.source().refuse(
-                fmt::format("damaged: a row has {} entries in {} columns", length, columns));
+            file.refuse(fmt::format("a row has {} entries in {} columns", length, columns));
     const auto sum = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
     if (sum != entries)
-        file.source().refuse(
-            fmt::format("damaged: it has {} entries, but its rows {}", entries, sum));
-    const auto column = file.integers(entries, "the numbers of the columns");
-    for (const auto number : column)
+        file.refuse(fmt::format("it has {} entries, but its rows {}", entries, sum));
+    const auto all = file.integers(entries, "the numbers of the columns");
+    for (const auto number : all)
         if (number < 0 || number >= columns)
-            file.source().refuse(
-                fmt::format("damaged: it has an entry in column {} of {}", number, columns));
-    std::size_t at = 0;
-    SparseRow row;
+            file.refuse(fmt::format("it has an entry in column {} of {}", number, columns));
+    auto next = all.begin();
+    std::vector<std::pair<std::int64_t, double>> row;
+    std::vector<std::int64_t> column;
+    std::vector<double> value;
     for (const auto length : lengths) {
-        file.reals(length, values);
-        const auto numbers = std::span(column).subspan(at, static_cast<std::size_t>(length));
-        if (const auto twice = row.set(numbers, values))
-            file.source().refuse(fmt::format("damaged: column {} stands twice in a row", *twice));
-        table.add(none, {row.columns(), row.values()});
-        at += numbers.size();
+        row.clear();
+        column.clear();
+        value.clear();
+        for (std::int64_t k = 0; k < length; ++k) row.emplace_back(*next++, file.real());
+        std::ranges::sort(row);
+        for (const auto& [number, its_value] : row) {
+            if (!column.empty() && column.back() == number)
+                file.refuse(fmt::format("column {} stands twice in a row", number));
+            column.push_back(number);
+            value.push_back(its_value);
+        }
+        if (table) table->add(no_label, {column, value});
+    }
+}
+
+// Reads the matrix, at whose class id the file stands, and adds its rows, as far as they are
+// wanted.
+// @param table  null: they are not  @return how many there are
+std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable* table)
+{
+    const auto rows = file.integer("the sizes"), columns = file.integer("the sizes"),
+               entries = file.integer("the sizes");
+    if (rows < 1 || columns < 1 || columns > std::numeric_limits<Index>::max() || entries < -1)
+        file.refuse(fmt::format("a matrix of {} x {} with {} entries", rows, columns, entries));
+    if (table) table->set_columns(columns, path);
+    if (entries >= 0) {
+        read_sparse(file, rows, columns, entries, table);
+        return rows;
+    }
+    if (table) table->dense = true;
+    std::vector<double> values;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        file.reals(columns, values);
+        if (table) table->add(no_label, {{}, values});
     }
     return rows;
+}
+
+// What a file holds.
+struct Objects {
+    std::int64_t rows = 0;  // of the first matrix; 0: there is none
+    std::vector<std::vector<double>> vectors;
+};
+
+// Reads a file. @param table  receives the rows of the first matrix; null: nothing does
+Objects read_objects(const std::string& path, const Reading& reading, RawTable* table)
+{
+    PetscFile file(path, reading);
+    Objects objects;
+    while (const auto id = file.next()) {
+        if (*id == vector_id)
+            objects.vectors.push_back(file.vector());
+        else if (*id == indices_id)
+            file.integers(file.integer("the length"), "the indices");
+        else if (objects.rows > 0)
+            read_matrix(file, path, nullptr);
+        else
+            objects.rows = read_matrix(file, path, table);
+    }
+    return objects;
 }
 
 void read_petsc_binary(const Settings& settings, const std::string& path, const Reading& reading,
                        RawTable& table)
 {
-    PetscFile file(path, reading);
     const auto before = static_cast<std::size_t>(table.rows());
-    std::int64_t rows = 0;
-    std::vector<std::vector<double>> vectors;
-    while (const auto id = file.next()) {
-        if (*id == vector_id)
-            vectors.push_back(file.vector());
-        else if (*id == matrix_id && rows == 0)
-            rows = read_matrix(file, path, table);
-        else
-            file.skip(*id);
-    }
-    if (rows == 0)
+    auto objects = read_objects(path, reading, &table);
+    if (objects.rows == 0)
         throw BadInput(path + " holds no matrix: give it with --labels if it holds these");
-    const auto labels =
-        std::ranges::find(vectors, rows, [](const auto& one) { return std::ssize(one); });
-    if (labels == vectors.end()) return;
+    const auto labels = std::ranges::find(objects.vectors, objects.rows,
+                                          [](const auto& one) { return std::ssize(one); });
+    if (labels == objects.vectors.end()) return;
     labels->resize(table.label.size() - before);  // fewer with --limit-rows
     std::ranges::copy(*labels, table.label.begin() + static_cast<std::ptrdiff_t>(before));
     if (!settings.has("labels") || !settings.on("labels"))
         log(LogLevel::note, path + ": its vector has the labels of its matrix");
 }
 
-bool begins_with(const std::string& bytes, std::int64_t id)
-{
-    return (bytes.size() >= 4 && from_big_endian<std::int32_t>(bytes.data()) == id) ||
-           (bytes.size() >= 8 && from_big_endian<std::int64_t>(bytes.data()) == id);
-}
-
 }  // namespace
 
 bool is_petsc(const std::string& bytes)
 {
-    return begins_with(bytes, vector_id) || begins_with(bytes, matrix_id);
+    using namespace std::string_literals;
+    const auto narrow = bytes.starts_with("\0\0\0\0"s) ? bytes.substr(4) : bytes;
+    return narrow.starts_with("\0\x12\x7b\x50"s) || narrow.starts_with("\0\x12\x7b\x4e"s);
 }
 
 std::vector<double> read_petsc_vector(const std::string& path, const Reading& reading)
 {
-    PetscFile file(path, reading);
-    std::vector<double> values;
-    while (const auto id = file.next()) {
-        if (*id != vector_id || !values.empty())
-            file.skip(*id);
-        else
-            values = file.vector();
-    }
-    if (values.empty())
+    auto objects = read_objects(path, reading, nullptr);
+    if (objects.vectors.empty())
         throw BadInput(path + " holds no vector: labels are one of a number for each row");
-    return values;
+    return objects.vectors.front();
 }
 
 Entry<Format> petsc_entry()

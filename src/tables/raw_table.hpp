@@ -30,6 +30,13 @@ private:
     std::vector<std::string> names_;
 };
 
+/// Labels as a file of them or an array has them: all are numbers, or all are words.
+struct GivenLabels {
+    std::vector<double> numbers;
+    std::vector<std::string> words;
+    std::size_t size() const { return numbers.size() + words.size(); }
+};
+
 /// Rows as they stand in a file, with their labels. The rows are on disk (Spool). Local.
 class RawTable {
 public:
@@ -47,7 +54,6 @@ public:
     std::vector<Column> column;  // empty: columns have no names
     std::int64_t columns = 0;    // how many
     std::int64_t index_end = 0;  // of LIBSVM text: what follows its largest index
-    bool open_width = false;     // whether the format does not tell how many: as many as rows use
     bool dense = false;          // whether the format's rows are dense by nature
     std::string image;           // CxHxW if rows are images
     std::vector<double> label;   // of each row; NaN if the file has none

@@ -5,25 +5,26 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/endian/conversion.hpp>
 #include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
+#include <boost/locale/encoding_utf.hpp>
 #include <filesystem>
 #include <fstream>
-#include <span>
+#include <sstream>
 
 #include "base/error.hpp"
 #include "base/path.hpp"
-#include "base/sha256.hpp"
 #include "tables/archive.hpp"
-#include "tables/encoding.hpp"
 
 namespace quorate {
 
 namespace {
 
 namespace io = boost::iostreams;
+using boost::endian::order;
 
 constexpr std::size_t longest_line = 128 << 20;  // bytes
 
@@ -37,10 +38,6 @@ public:
 private:
     std::ifstream file_;
 };
-
-}  // namespace
-
-namespace {
 
 // Undoes compression.
 std::unique_ptr<std::istream> open_decompressed(const std::string& path)
@@ -80,13 +77,50 @@ std::string beginning_of(std::istream& in, std::size_t count)
     return bytes;
 }
 
+// Reads text in an encoding of wide letters, as spreadsheets write it, and gives it as UTF-8
+// without the byte order mark. It is held in memory.
+template <class Letter, order Order>
+std::unique_ptr<std::istream> as_utf8(std::unique_ptr<std::istream> in, const std::string& path,
+                                      const char* name)
+{
+    constexpr std::size_t most = 1 << 30, size = sizeof(Letter);
+    const Reading reading;
+    ByteSource source(std::move(in), path, reading);
+    std::string bytes, piece(1 << 20, '\0');
+    while (const auto count = source.read(piece.data(), piece.size())) {
+        bytes.append(piece, 0, count);
+        if (bytes.size() > most)
+            source.refuse(
+                fmt::format("{} text of more than {} MB: save it as UTF-8", name, most >> 20));
+    }
+    std::basic_string<Letter> letters;
+    for (std::size_t at = size; at + size <= bytes.size(); at += size)
+        letters += boost::endian::endian_load<Letter, size, Order>(
+            reinterpret_cast<const unsigned char*>(bytes.data() + at));
+    try {
+        if (bytes.size() % size != 0) throw boost::locale::conv::conversion_error();
+        return std::make_unique<std::istringstream>(
+            boost::locale::conv::utf_to_utf<char>(letters, boost::locale::conv::stop));
+    } catch (const boost::locale::conv::conversion_error&) {
+        source.refuse(
+            fmt::format("no {} text, which its first bytes say it is: save it as UTF-8", name));
+    }
+}
+
 }  // namespace
 
 std::unique_ptr<std::istream> open_source(const std::string& path)
 {
-    const auto* encoding = encoding_of(beginning_of(*open_decompressed(path), 4));
+    // That of UTF-32BE may begin an image of CIFAR-10.
+    const auto mark = beginning_of(*open_decompressed(path), 4);
     auto in = open_decompressed(path);
-    return encoding ? as_utf8(std::move(in), encoding, path) : std::move(in);
+    if (mark == std::string_view("\xff\xfe\0\0", 4))
+        return as_utf8<char32_t, order::little>(std::move(in), path, "UTF-32LE");
+    if (mark.starts_with("\xff\xfe"))
+        return as_utf8<char16_t, order::little>(std::move(in), path, "UTF-16LE");
+    if (mark.starts_with("\xfe\xff"))
+        return as_utf8<char16_t, order::big>(std::move(in), path, "UTF-16BE");
+    return in;
 }
 
 ByteSource::ByteSource(const std::string& path, const Reading& reading)
@@ -129,6 +163,15 @@ void ByteSource::read_bytes(char* to, std::size_t size, const std::string& what)
                            position_, what, began));
 }
 
+bool ByteSource::at_end()
+{
+    try {
+        return in_->peek() == std::istream::traits_type::eof();
+    } catch (const std::exception&) {
+        return false;  // what is damaged is refused when it is read
+    }
+}
+
 void ByteSource::expect_end()
 {
     char more = 0;
@@ -156,7 +199,8 @@ bool TextBlocks::next(TextBlock& block)
         const auto count = source_.read(rest_.data() + before, size);
         rest_.resize(before + count);
         ended_ = count < size;
-        end_lines_alike(before);
+        if (line_ == 1 && before == 0 && rest_.starts_with("\xef\xbb\xbf")) rest_.erase(0, 3);
+        end_lines_alike(rest_, before, after_cr_);
         end = cut(looked);
         looked = rest_.size();
     }
@@ -168,18 +212,24 @@ bool TextBlocks::next(TextBlock& block)
     return !block.text.empty();
 }
 
-// Makes LF of CRLF and CR in what was read last.
-void TextBlocks::end_lines_alike(std::size_t from)
+TextBlock TextBlocks::rest()
 {
-    if (line_ == 1 && from == 0 && rest_.starts_with("\xef\xbb\xbf")) rest_.erase(0, 3);
-    const auto first = rest_.begin() + static_cast<std::ptrdiff_t>(from);
-    if (!after_cr_ && std::find(first, rest_.end(), '\r') == rest_.end()) return;
+    TextBlock all, more;
+    next(all);
+    while (next(more)) all.text += more.text;
+    return all;
+}
+
+void end_lines_alike(std::string& text, std::size_t from, bool& after_cr)
+{
+    const auto first = text.begin() + static_cast<std::ptrdiff_t>(from);
+    if (!after_cr && std::find(first, text.end(), '\r') == text.end()) return;
     auto to = first;
-    for (auto at = first; at != rest_.end(); ++at) {
-        const bool ended = std::exchange(after_cr_, *at == '\r');
-        if (!(ended && *at == '\n')) *to++ = after_cr_ ? '\n' : *at;
+    for (auto at = first; at != text.end(); ++at) {
+        const bool ended = std::exchange(after_cr, *at == '\r');
+        if (!(ended && *at == '\n')) *to++ = after_cr ? '\n' : *at;
     }
-    rest_.erase(to, rest_.end());
+    text.erase(to, text.end());
 }
 
 // Returns the place behind the last line end that ends a record; 0 if there is none. Looks only at
@@ -200,16 +250,11 @@ std::size_t TextBlocks::cut(std::size_t from)
 
 bool Lines::next(std::string& line)
 {
-    try {
-        if (!std::getline(in_, line)) return false;
-    } catch (const std::exception&) {
-        throw BadInput(
-            fmt::format("{} is damaged or truncated: its compressed data end wrongly after line {}",
-                        name_, number_));
-    }
+    if (at_ >= text_.size()) return false;
+    const auto end = std::min(text_.find('\n', at_), text_.size());
+    line.assign(text_, at_, end - at_);
+    at_ = end + 1;
     ++number_;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (number_ == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     return true;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <istream>
@@ -13,9 +16,9 @@ namespace quorate {
 /// Opens a file for reading, plain or compressed with gzip, bzip2 or xz, or the one file of a zip
 /// archive (but not arrays of NumPy), which its first bytes tell and not its name. Text in UTF-16
 /// with a byte order mark is read as UTF-8. If compressed data are damaged or truncated, reading
-/// from the stream throws an exception of the library; ByteSource and Lines turn it into BadInput.
+/// from the stream throws an exception of the library; ByteSource turns it into BadInput.
 /// @throws BadInput if the file cannot be opened, is empty, is a folder, a device or a pipe, or
-/// holds several files
+/// holds several files, or is not the text in UTF-16 that its first bytes say it is
 std::unique_ptr<std::istream> open_source(const std::string& path);
 
 /// How much may be read, and whom to tell how much has been read.
@@ -49,6 +52,17 @@ public:
     {
         read_bytes(reinterpret_cast<char*>(to), count * sizeof(T), what);
     }
+    /// Reads a number that is stored with its most significant byte first. Likewise.
+    template <class T>
+    T big_endian(const std::string& what)
+    {
+        std::array<char, sizeof(T)> bytes;
+        read(bytes.data(), sizeof(T), what);
+        if (std::endian::native == std::endian::little) std::ranges::reverse(bytes);
+        return std::bit_cast<T>(bytes);
+    }
+    /// Whether the file ends here. @throws BadInput if compressed data are damaged
+    bool at_end();
     /// Checks that the file ends here. @throws BadInput if it does not
     void expect_end();
     /// Throws BadInput "FILE is wrong".
@@ -66,11 +80,15 @@ private:
     std::int64_t position_ = 0;
 };
 
-/// A piece of a text file that holds whole records.
+/// A piece of a text file that holds whole records. Lines end with LF.
 struct TextBlock {
     std::string text;
-    std::int64_t first_line;  // its number in the file, from 1
+    std::int64_t first_line = 1;  // its number in the file
 };
+
+/// Makes LF of all ends of lines, CRLF and CR, behind a place in a text.
+/// @param after_cr  whether a CR stands before the place, or at the end of the text then
+void end_lines_alike(std::string& text, std::size_t from, bool& after_cr);
 
 /// Cuts a text file into blocks of about a megabyte at the ends of records, so that several threads
 /// can parse it. Ends of lines are LF, CRLF or CR in the file, and LF in the blocks; a UTF-8 byte
@@ -86,10 +104,11 @@ public:
     /// Reads the next block. @return false at the end of the file
     /// @throws BadInput as ByteSource::read(), or if a record is longer than 128 MiB
     bool next(TextBlock& block);
+    /// Reads all that is left as one block. @throws BadInput as next()
+    TextBlock rest();
 
 private:
     std::size_t cut(std::size_t from);
-    void end_lines_alike(std::size_t from);
 
     ByteSource source_;
     bool quoted_, in_quotes_ = false, ended_ = false, after_cr_ = false;
@@ -97,18 +116,15 @@ private:
     std::int64_t line_ = 1;  // the first line of that
 };
 
-/// Reads lines and counts them. Accepts CRLF, a UTF-8 byte order mark and a missing final newline.
+/// Reads the lines of a block of text, and counts them.
 class Lines {
 public:
-    /// @param in      must outlive this object
-    /// @param name    of the file, for messages
-    /// @param before  number of lines of the file that come before this stream
-    Lines(std::istream& in, std::string name, std::int64_t before = 0)
-        : in_(in), name_(std::move(name)), number_(before)
+    /// @param name  of the file, for messages
+    Lines(TextBlock block, std::string name)
+        : text_(std::move(block.text)), name_(std::move(name)), number_(block.first_line - 1)
     {
     }
-    /// Reads the next line, without its end. @return false at the end of the stream
-    /// @throws BadInput if compressed data behind the stream are damaged
+    /// Reads the next line, without its end. @return false at the end of the text
     bool next(std::string& line);
     /// Throws BadInput "FILE:LINE:COLUMN: wrong" with the number of the last line.
     /// @param column  of the character, from 1
@@ -118,8 +134,8 @@ public:
     const std::string& name() const { return name_; }
 
 private:
-    std::istream& in_;
-    std::string name_;
+    std::string text_, name_;
+    std::size_t at_ = 0;
     std::int64_t number_;
 };
 

@@ -56,13 +56,6 @@ void append(std::vector<char>& bytes, const T* values, std::size_t count)
 }
 
 template <class T>
-void append_as(std::vector<char>& bytes, std::span<const double> values)
-{
-    const std::vector<T> narrow(values.begin(), values.end());
-    append(bytes, narrow.data(), narrow.size());
-}
-
-template <class T>
 const char* take(const char* from, T* to, std::size_t count)
 {
     // Not memcpy, because memcpy may not be given the null pointer of an empty row.
@@ -70,12 +63,15 @@ const char* take(const char* from, T* to, std::size_t count)
     return from + count * sizeof(T);
 }
 
-template <class T>
-void take_as(const char* from, std::span<double> values)
+// Calls f with a number of the type that a width stands for.
+template <class F>
+void with_type(Width width, F f)
 {
-    std::vector<T> narrow(values.size());
-    take(from, narrow.data(), narrow.size());
-    std::ranges::copy(narrow, values.begin());
+    switch (width) {
+        case Width::byte: return f(std::uint8_t{});
+        case Width::single: return f(float{});
+        case Width::full: return f(double{});
+    }
 }
 
 }  // namespace
@@ -106,11 +102,10 @@ void Spool::add(const RawRow& row)
                     width_of(row.values)};
     append(unwritten_, &head, 1);
     append(unwritten_, row.columns.data(), row.columns.size());
-    switch (head.width) {
-        case Width::byte: append_as<std::uint8_t>(unwritten_, row.values); break;
-        case Width::single: append_as<float>(unwritten_, row.values); break;
-        case Width::full: append_as<double>(unwritten_, row.values); break;
-    }
+    with_type(head.width, [&](auto zero) {
+        const std::vector<decltype(zero)> narrow(row.values.begin(), row.values.end());
+        append(unwritten_, narrow.data(), narrow.size());
+    });
     start_.push_back(start_.back() + static_cast<std::int64_t>(unwritten_.size() - before));
     if (unwritten_.size() > 1 << 20) flush();
 }
@@ -156,11 +151,11 @@ RawRow Spool::row(std::int64_t i)
     columns_.resize(head.sparse ? head.count : 0);
     from = take(from, columns_.data(), columns_.size());
     values_.resize(head.count);
-    switch (head.width) {
-        case Width::byte: take_as<std::uint8_t>(from, values_); break;
-        case Width::single: take_as<float>(from, values_); break;
-        case Width::full: take_as<double>(from, values_); break;
-    }
+    with_type(head.width, [&](auto zero) {
+        std::vector<decltype(zero)> narrow(values_.size());
+        take(from, narrow.data(), narrow.size());
+        std::ranges::copy(narrow, values_.begin());
+    });
     return {columns_, values_};
 }
 

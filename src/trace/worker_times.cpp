@@ -208,8 +208,8 @@ double slope_of_medians(const std::map<double, std::vector<TimedRow>>& at_load)
 
 WorkerTimes read_worker_times(const std::string& path)
 {
-    const auto source = open_source(path);
-    CsvRecords records(*source, path);
+    const Reading reading;
+    CsvRecords records(TextBlocks(path, reading, true).rest(), path);
     auto runs = read_runs(records);
     WorkerTimes times;
     times.load = runs.at_load.begin()->first;

@@ -413,7 +413,7 @@ def test_encrypted_arrays_are_refused(tmp_path):
         for found in re.finditer(re.escape(mark), bytes(whole)):
             whole[found.start() + flags] |= 1
     (tmp_path / "a.npz").write_bytes(whole)
-    assert "a.npz: y.npy is encrypted" in refused(tmp_path, "--input", tmp_path / "a.npz")
+    assert "a.npz: X.npy is encrypted" in refused(tmp_path, "--input", tmp_path / "a.npz")
 
 
 def test_damaged_arrays_are_refused(tmp_path):

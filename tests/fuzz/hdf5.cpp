@@ -90,8 +90,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
         static_cast<void>(sum);
     });
     return fuzz::answer([&] {
-        test::read_file(
-            "hdf5", path,
-            {{"csr", "train/row_start,train/column,train/value"}, {"label", "train/label"}});
+        test::read_file("hdf5", path, {{"array", "train/values"}, {"label", "train/label"}});
     });
 }

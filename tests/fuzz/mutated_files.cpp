@@ -248,10 +248,7 @@ void read_all(const Sound& sound, const std::string& path, const test::Folder& f
                           40, {"logistic", 0, 0});
             break;
         case Kind::arrays:
-            test::read_file(
-                "hdf5", path,
-                {{"csr", "train/row_start,train/column,train/value"}, {"label", "train/label"}});
-            test::read_file("hdf5", path, {{"array", "train/values"}});
+            test::read_file("hdf5", path, {{"array", "train/values"}, {"label", "train/label"}});
             break;
     }
     if (sound.kind == Kind::trace || sound.kind == Kind::data_set)

@@ -18,11 +18,11 @@
 #include <sstream>
 
 #include "base/sha256.hpp"
+#include "import/row_order.hpp"
 #include "reading.hpp"
 #include "tables/csv.hpp"
 #include "tables/foreign.hpp"
 #include "tables/missing.hpp"
-#include "tables/split_rows.hpp"
 
 namespace quorate {
 namespace {
@@ -74,10 +74,7 @@ TEST(Split, EveryRowIsTakenOnce)
 
 TEST(Csv, ReadsQuotedFieldsWithCommasQuotesAndLineEnds)
 {
-    std::istringstream in(
-        "\xef\xbb\xbf"
-        "a,\"b,c\",d\r\n1,\"x \"\"y\"\"\",\n\n2,\"two\nlines\",3");
-    CsvRecords records(in, "x");
+    CsvRecords records({"a,\"b,c\",d\n1,\"x \"\"y\"\"\",\n\n2,\"two\nlines\",3"}, "x");
     EXPECT_EQ(records.header(), (std::vector<std::string>{"a", "b,c", "d"}));
     std::vector<std::string> fields;
     ASSERT_TRUE(records.next(fields));
@@ -89,8 +86,7 @@ TEST(Csv, ReadsQuotedFieldsWithCommasQuotesAndLineEnds)
 
 TEST(Csv, RecordsKnowTheLineAndColumnOfEachField)
 {
-    std::istringstream in("a,b,c\n\n1,\"two\nlines\",\n4,55,6\n");
-    CsvRecords records(in, "x");
+    CsvRecords records({"a,b,c\n\n1,\"two\nlines\",\n4,55,6\n"}, "x");
     std::vector<std::string> fields;
     EXPECT_EQ(refusal([&] { records.refuse(1, "no"); }), "x:1:3: no");
     ASSERT_TRUE(records.next(fields));
@@ -125,13 +121,12 @@ TEST(Csv, TheSeparatorIsWhatTheFirstLinesHaveAlikeAndMostOf)
     EXPECT_EQ(test::refusal_of("csv", "y,a\n1,2\n", given),
               "--decimal is comma, but commas separate the fields of x: name the --separator, or "
               "leave it out");
-    EXPECT_EQ(
-        test::refusal_of("csv", "y;a\n1;0,5\n", label),
-        "x:2:3: column a: expected a finite number, got '0,5'; give --decimal comma if commas "
-        "begin the decimals");
+    EXPECT_EQ(test::refusal_of("csv", "y;a\n1;0,5\n", label),
+              "x:2:3: column a: expected a finite number, got '0,5'; give --decimal comma, "
+              "whichever says how it is written");
     given = {{"label", "y"}, {"separator", "semicolon"}};
     EXPECT_EQ(test::refusal_of("csv", "y;a\n1;\"0\" 5\n", given),
-              "x:2:6: expected a semicolon after the closing quote");
+              "x:2:6: expected ';' after the closing quote");
 }
 
 TEST(Csv, LibsvmTextIsNotTakenForIt)

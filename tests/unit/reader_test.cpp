@@ -39,10 +39,9 @@ const std::string noise = "\x01\x02\xff\xfe\x80zyxwvutsrqponmlkjihg\n";
 // Labels of a file, which are numbers.
 Reals labels_of(const std::string& path)
 {
-    Levels words;
-    auto labels = read_labels(path, {}, words);
-    EXPECT_TRUE(words.names().empty());
-    return labels;
+    const auto labels = read_labels(path, {});
+    EXPECT_TRUE(labels.words.empty());
+    return labels.numbers;
 }
 
 // --- LIBSVM --------------------------------------------------------------------------------------
@@ -219,7 +218,7 @@ TEST(Csv, MalformedTextIsNamedByLineAndColumn)
         {"a,y,\n1,2\n",
          "x:2:1: expected 3 fields as in the header, got 2; the last name of the header is empty"},
         {"a,y\n1,\"2\n", "x:2:3: a quote opened in line 2 is not closed"},
-        {"a,y\n\"1\"2,3\n", "x:2:4: expected a comma after the closing quote"},
+        {"a,y\n\"1\"2,3\n", "x:2:4: expected ',' after the closing quote"},
         {"a,y\n1\"2,3\n",
          "x:2:2: a quote inside an unquoted field: quote the field and double the quote"},
         {"a,y\n", "x holds no rows after its header: give CSV text"},
@@ -357,12 +356,14 @@ TEST(Csv, MarksInNumbersMeanWhatTheOptionsSayOrNothing)
         return refusal_of("csv", "a;y\n" + cell + ";1\n", given);
     };
     EXPECT_NE(said("1.234", comma)
-                  .find("got '1.234'; commas begin the decimals, so give --thousands point if"),
+                  .find("got '1.234'; give --thousands point or --decimal point, whichever"),
               std::string::npos);
-    EXPECT_NE(said("1.234,5", comma).find("; give --thousands point if"), std::string::npos);
-    EXPECT_NE(said("0.5", comma).find("write all decimals alike"), std::string::npos);
-    EXPECT_NE(said("1,234,567.5", {}).find("; give --thousands comma if"), std::string::npos);
-    EXPECT_NE(said("1.234,5", {}).find("; give --decimal comma and --thousands point"),
+    EXPECT_NE(said("1.234,5", comma).find("; give --thousands point, whichever"),
+              std::string::npos);
+    EXPECT_NE(said("0.5", comma).find("; give --decimal point, whichever"), std::string::npos);
+    EXPECT_NE(said("1,234,567.5", {}).find("; give --thousands comma, whichever"),
+              std::string::npos);
+    EXPECT_NE(said("1.234,5", {}).find("; give --decimal comma --thousands point, whichever"),
               std::string::npos);
     EXPECT_EQ(column_a("a;y\n1.234;0\n-12.345.678,5;1\n1234,5;1\n", with(comma, "point")),
               (Reals{1234, -12345678.5, 1234.5}));
@@ -423,43 +424,49 @@ TEST(Idx, ReadsElementsOfEveryType)
 TEST(Idx, MalformedFilesAreRefused)
 {
     const std::string magic =
-        ", not 00 00, a type and 1 to 4 dimensions; give another file or another --format";
+        ", neither those of IDX, 00 00, a type and 1 to 4 dimensions, nor of .npy; give another "
+        "file or another --format";
+    const std::string nothing = ": it holds nothing, or more than can be counted";
     const std::string good = idx(8, {2, 3}, "abcdef");
     const Table table = {
         {good.substr(0, 3),
-         "x is truncated: it ends after 3 bytes, inside the magic number that "
+         "x is truncated: it ends after 3 bytes, inside the head of an array that "
          "begins at byte 0"},
         {good.substr(0, 6),
          "x is truncated: it ends after 6 bytes, inside a dimension that begins at byte 4"},
         {good.substr(0, 12),
-         "x is truncated: it ends after 12 bytes, inside a row that begins at "
+         "x is truncated: it ends after 12 bytes, inside array X that begins at "
          "byte 12"},
         {good.substr(0, 14),
-         "x is truncated: it ends after 14 bytes, inside a row that begins at "
+         "x is truncated: it ends after 14 bytes, inside array X that begins at "
          "byte 12"},
         {good.substr(0, 17),
-         "x is truncated: it ends after 17 bytes, inside a row that begins at "
-         "byte 15"},
+         "x is truncated: it ends after 17 bytes, inside array X that begins at "
+         "byte 12"},
         {good + "g", "x is longer than it says: more follows after byte 18"},
-        {"\x01" + good, "x is no IDX file: its magic number is 01 00 00 08" + magic},
-        {idx(7, {1}, "a"), "x is no IDX file: its magic number is 00 00 07 01" + magic},
-        {idx(8, {}, ""), "x is no IDX file: its magic number is 00 00 08 00" + magic},
-        {idx(8, {1, 1, 1, 1, 1}, "a"), "x is no IDX file: its magic number is 00 00 08 05" + magic},
-        {idx(8, {0, 3}, ""), "x is an IDX file with a dimension of 0: it holds nothing"},
-        {idx(8, {3, 0}, ""), "x is an IDX file with a dimension of 0: it holds nothing"},
-        {idx(8, {1, 0xffffffff}, "a"), "x is an IDX file with rows of more than 2147483648 values"},
+        {"\x01" + good, "x: array X is none: its first bytes are 01 00 00 08" + magic},
+        {idx(7, {1}, "a"), "x: array X is none: its first bytes are 00 00 07 01" + magic},
+        {idx(8, {}, ""), "x: array X is none: its first bytes are 00 00 08 00" + magic},
+        {idx(8, {1, 1, 1, 1, 1}, "a"),
+         "x: array X is none: its first bytes are 00 00 08 05" + magic},
+        {idx(8, {0, 3}, ""), "x: array X has the shape (0, 3)" + nothing},
+        {idx(8, {3, 0}, ""), "x: array X has the shape (3, 0)" + nothing},
+        {idx(8, {1, 0xffffffff}, "a"), "x: array X has the shape (1, 4294967295)" + nothing},
         {idx(8, {1, 0x10000, 0x10000}, "a"),
-         "x is an IDX file with rows of more than 2147483648 values"},
+         "x: array X has the shape (1, 65536, 65536)" + nothing},
+        {idx(8, {0x10000, 0x10000, 0x10000, 0x10000}, "a"),
+         "x: array X is damaged: its shape is (65536, 65536, 65536, 65536)"},
         {idx(8, {0xffffffff, 1}, "ab"),
-         "x is truncated: it ends after 14 bytes, inside a row that "
-         "begins at byte 14"},
+         "x is truncated: it ends after 14 bytes, inside array X that "
+         "begins at byte 12"},
         {idx(0x0e, {1, 1}, big_endian(nan)),
-         "x is damaged: the row before byte 20 holds nan; all values must be finite"},
+         "x: array X holds nan in row 0, column 0, both from 0: fill it, or give --missing mean or "
+         "drop"},
         {idx(0x0d, {1, 1}, big_endian(std::numeric_limits<float>::infinity())),
-         "x is damaged: the row before byte 16 holds inf; all values must be finite"},
+         "x: array X holds inf in row 0, column 0, both from 0: give finite numbers"},
         {"", "x is empty: give a file with data"},
-        {noise, "x is no IDX file: its magic number is 01 02 ff fe" + magic},
-        {"\xef\xbb\xbf" + good, "x is no IDX file: its magic number is ef bb bf 00" + magic},
+        {noise, "x: array X is none: its first bytes are 01 02 ff fe" + magic},
+        {"\xef\xbb\xbf" + good, "x: array X is none: its first bytes are ef bb bf 00" + magic},
     };
     for (const auto& [bytes, message] : table) EXPECT_EQ(refusal_of("idx", bytes), message);
     EXPECT_EQ(refusal_of("idx", good, {}, {.max_bytes = 13}),
@@ -556,7 +563,8 @@ TEST(PetscBinary, MalformedFilesAreRefused)
         {good.substr(0, 17), ends(17, "the lengths of the rows", 16)},
         {good.substr(0, 22), ends(22, "the numbers of the columns", 20)},
         {good.substr(0, 40), ends(40, "the values", 36)},
-        {good + "a", "x is longer than it says: more follows after byte 44"},
+        {good + "a", ends(45, "the class id", 44)},
+        {good + good + "abcd", "x is longer than it says: more follows after byte 88"},
         {of({1211214, 1}, {1}), "x holds no matrix: give it with --labels if it holds these"},
         {of({1211216, 0, 2, 0}), "x is damaged: a matrix of 0 x 2 with 0 entries"},
         {of({1211216, 1, 0, 0, 0}), "x is damaged: a matrix of 1 x 0 with 0 entries"},
@@ -607,10 +615,6 @@ protected:
     std::string path_ = folder_.file("a.h5");
     h5::File file_ = h5::create(path_);
 
-    void integers(const std::string& name, const Integers& values)
-    {
-        h5::write<std::int64_t>(file_.get(), name, values);
-    }
     void reals(const std::string& name, const Reals& values)
     {
         h5::write<double>(file_.get(), name, values);
@@ -635,21 +639,13 @@ protected:
     }
 };
 
-TEST_F(Hdf5Arrays, DenseAndCsrArraysAreReadByName)
+TEST_F(Hdf5Arrays, DenseArraysAreReadByName)
 {
     dense("X", 2, {1, 2, 3, 4, 5, 6});
     reals("y", {1, 0, 1});
-    integers("start", {0, 2, 2, 3});
-    integers("column", {0, 4, 1});
-    reals("value", {7, 8, 9});
     const auto rows = read({{"array", "X"}, {"label", "y"}});
     EXPECT_EQ(rows.value, (std::vector<Reals>{{1, 2}, {3, 4}, {5, 6}}));
     EXPECT_EQ(rows.label, (Reals{1, 0, 1}));
-    const auto sparse =
-        test::read_file("hdf5", path_, {{"csr", "start,column,value"}, {"columns", "9"}});
-    EXPECT_EQ(sparse.columns, 9);
-    EXPECT_EQ(sparse.column, (std::vector<Integers>{{0, 4}, {}, {1}}));
-    EXPECT_EQ(test::read_file("hdf5", path_, {{"csr", "start,column"}}).value[0], (Reals{1, 1}));
 }
 
 TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
@@ -660,23 +656,10 @@ TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
     reals("y", {1, 0});
     reals("long", {1, 0, 1});
     reals("infinite", {1, infinity});
-    integers("start", {0, 1, 2});
-    integers("column", {0, 4});
-    reals("value", {7, 8});
-    integers("falls", {0, 2, 1});
-    integers("far", {0, 1, 9});
-    integers("below", {-1, 1, 2});
-    integers("descends", {3, 3});
-    integers("both", {0, 2});
-    integers("negative", {-1, 2});
-    integers("one", {0});
-    const std::string needs =
-        "HDF5 input needs --array NAME, a dense array, or --csr "
-        "START,COLUMN,VALUE, and one of the two only";
-    const std::string columns = ": columns count from 0 and are fewer than --columns";
     const std::vector<std::pair<Given, std::string>> table = {
-        {{}, needs},
-        {{{"array", "X"}, {"csr", "start,column"}}, needs},
+        {{},
+         "HDF5 input needs --array NAME, a dense array; of CSR arrays make a data set in Python: "
+         "quorate.dataset(scipy.sparse.csr_matrix((value, column, start)), y, path=...)"},
         {{{"array", "Y"}}, "--array is Y, but x has no array Y: h5ls lists them"},
         {{{"array", "y"}},
          "x: array y has the shape (2): give rows x columns, as X.reshape(-1, 1) for one column, "
@@ -696,19 +679,6 @@ TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
          "or drop"},
         {{{"array", "none"}},
          "x: array none has the shape (0, 2): it holds nothing, or more than can be counted"},
-        {{{"csr", "start"}}, "--csr is start: write START,COLUMN or START,COLUMN,VALUE"},
-        {{{"csr", "start,none"}}, "--csr is start,none, but none of x has 2 dimensions, not 1"},
-        {{{"csr", "start,column,long"}}, "x: column and long differ in length"},
-        {{{"csr", "falls,column"}}, "x: falls has 1 at 2: it must ascend to 2"},
-        {{{"csr", "far,column"}}, "x: far has 9 at 2: it must ascend to 2"},
-        {{{"csr", "below,column"}}, "x: below has -1 at 0: it must ascend to 2"},
-        {{{"csr", "both,descends"}},
-         "x: row 0 has two entries in column 3: add them up, as sum_duplicates() of SciPy does"},
-        {{{"csr", "start,negative"}}, "x: row 0 has an entry in column -1" + columns},
-        {{{"csr", "start,column"}, {"columns", "4"}},
-         "x: row 1 has an entry in column 4" + columns},
-        {{{"csr", "one,column"}}, "x: one tells of no rows"},
-        {{{"csr", "start,column,infinite"}}, "x: array infinite holds inf: give finite numbers"},
     };
     for (const auto& [given, message] : table) EXPECT_EQ(refusal(given), message);
     EXPECT_NE(refusal_of("hdf5", "text", {{"array", "X"}}).find("is not an HDF5 file"),
@@ -738,16 +708,6 @@ TEST_F(Hdf5Arrays, LabelsMayBeAColumnOrWordsAndRowsImagesWithGaps)
     EXPECT_EQ(images.image, "1x2x2");
     EXPECT_EQ(images.value[1], (Reals{5, 6, 7, 8}));
     EXPECT_EQ(images.label, (Reals{0, 1, 0}));
-}
-
-TEST_F(Hdf5Arrays, EntriesOfARowMayStandInAnyOrder)
-{
-    integers("start", {0, 2});
-    integers("column", {4, 1});
-    reals("value", {7, 8});
-    const auto rows = read({{"csr", "start,column,value"}});
-    EXPECT_EQ(rows.column[0], (Integers{1, 4}));
-    EXPECT_EQ(rows.value[0], (Reals{8, 7}));
 }
 
 TEST_F(Hdf5Arrays, WhatIsNotDamagedIsNotCalledSo)
@@ -800,12 +760,10 @@ TEST_F(Hdf5Arrays, WhatIsNotDamagedIsNotCalledSo)
 TEST(Labels, MayBeWordsInALineEach)
 {
     const Folder folder;
-    Levels words;
-    EXPECT_EQ(read_labels(folder.write("w", "no\nvery yes\n\nno\n1\n"), {}, words),
-              (Reals{0, 1, 0, 2}));
-    EXPECT_EQ(words.names(), (std::vector<std::string>{"no", "very yes", "1"}));
+    EXPECT_EQ(read_labels(folder.write("w", "no\nvery yes\n\nno\n1\n"), {}).words,
+              (std::vector<std::string>{"no", "very yes", "no", "1"}));
     const auto path = folder.write("b", noise);
-    EXPECT_EQ(test::refusal([&] { read_labels(path, {}, words); }).substr(path.size()),
+    EXPECT_EQ(test::refusal([&] { read_labels(path, {}); }).substr(path.size()),
               ":1:1: a control character: labels are a line of text each, IDX or a PETSc vector");
 }
 
@@ -820,9 +778,10 @@ TEST(Labels, AreReadFromTextIdxAndPetscVectors)
     };
     EXPECT_EQ(said("1\nmaybe\n"), ":2:1: expected a label, a finite number, got 'maybe'");
     EXPECT_EQ(said("1\nnan\n"), ":2:1: expected a label, a finite number, got 'nan'");
-    EXPECT_EQ(said(idx(8, {1, 1}, "a")), " has 2 dimensions: labels have one");
+    EXPECT_NE(said(idx(8, {1, 2}, "ab")).find("labels are one number or word a row"),
+              std::string::npos);
     EXPECT_EQ(said(idx(8, {2}, "a")),
-              " is truncated: it ends after 9 bytes, inside a row that begins at byte 9");
+              " is truncated: it ends after 9 bytes, inside array y that begins at byte 8");
     EXPECT_EQ(said(petsc<std::int32_t>({1211214, 0})), " is damaged: a vector of 0 elements");
     EXPECT_EQ(said(petsc<std::int32_t>({1211214, 1}, {nan})),
               " is not of finite numbers alone: the value before byte 16 is nan");

@@ -7,9 +7,9 @@
 
 #include "data/data_set_writer.hpp"
 #include "data/folds.hpp"
+#include "import/row_order.hpp"
 #include "run/warnings.hpp"
 #include "support.hpp"
-#include "tables/split_rows.hpp"
 
 namespace quorate {
 namespace {

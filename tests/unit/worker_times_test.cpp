@@ -138,7 +138,7 @@ TEST(WorkerTimes, WhatIsWrongIsNamedWithItsPlace)
         {"worker,round,seconds,load\n0,0,1,242\n",
          "x:2:7: load is 242: give the share of the training rows, from 0 to 1"},
         {std::string("\x1f\x8b") + "garbage",
-         "x is damaged or truncated: its compressed data end wrongly after line 0"},
+         "x is damaged or truncated: its compressed data end wrongly after byte 0"},
     };
     for (const auto& [text, message] : table) EXPECT_EQ(refused(text), message) << text;
     EXPECT_EQ(refusal([] { read_worker_times("none.csv"); }),

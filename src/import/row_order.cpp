@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tables/split_rows.hpp"
+#include "import/row_order.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
+#include <tuple>
+
+#include "base/text.hpp"
 
 namespace quorate {
+
+namespace {
+
+// Puts the training rows into a random order.
+void shuffle(RowOrder& order, std::uint32_t seed)
+{
+    std::vector<std::int64_t> shuffled;
+    for (const auto i : numpy_permutation(std::ssize(order.train), seed))
+        shuffled.push_back(order.train[static_cast<std::size_t>(i)]);
+    order.train = std::move(shuffled);
+}
+
+}  // namespace
 
 std::vector<std::int64_t> numpy_permutation(std::int64_t count, std::uint32_t seed)
 {
@@ -50,6 +67,40 @@ bool sorted_by_label(std::span<const double> labels, bool classes)
     double alike = 0;  // the chance that two rows have the same label
     for (const auto& [label, of_it] : count) alike += (of_it / rows) * (of_it / rows);
     return count.size() > 1 && 1 + ascents + descents <= (1 + rows * (1 - alike)) / 4;
+}
+
+RowOrder row_order(const Settings& settings, const Labels& labels, std::int64_t train_rows)
+{
+    const double fraction = settings.real("test-fraction", 0, 0.99);
+    const auto most = std::numeric_limits<std::uint32_t>::max();
+    const auto seed = static_cast<std::uint32_t>(settings.integer("split-seed", 0, most));
+    if (fraction > 0 && settings.on("test-input"))
+        settings.refuse("test-fraction", " beside --test-input: give one of them");
+    RowOrder order;
+    const auto rows = std::ssize(labels.kept);
+    if (fraction > 0) {
+        std::tie(order.train, order.test) = split_rows(rows, fraction, seed);
+    } else {
+        for (std::int64_t i = 0; i < rows; ++i)
+            (labels.kept[static_cast<std::size_t>(i)] < train_rows ? order.train : order.test)
+                .push_back(i);
+    }
+    if (order.train.empty())
+        settings.refuse("test-fraction", ", which leaves no training row: use less");
+    const auto& word = settings.text("shuffle");
+    if (word == "auto") {
+        std::vector<double> theirs;
+        for (const auto i : order.train)
+            theirs.push_back(labels.value[static_cast<std::size_t>(i)]);
+        // Rows to predict keep their order.
+        order.mended = !settings.on("like") &&
+                       sorted_by_label(theirs, labels.task != LearningTask::regression);
+        if (order.mended) shuffle(order, 0);
+    } else if (word != "no") {
+        if (!to_integer(word)) settings.refuse("shuffle", ": give a seed, auto or no");
+        shuffle(order, static_cast<std::uint32_t>(settings.integer("shuffle", 0, most)));
+    }
+    return order;
 }
 
 }  // namespace quorate

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which rows are for training and which for test, and in which order.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "base/settings.hpp"
+#include "tables/labels.hpp"
+
 namespace quorate {
+
+/// The rows of each split, in the order of the data set, as places in Labels::kept.
+struct RowOrder {
+    std::vector<std::int64_t> train, test;
+    bool mended = false;  // the training rows were sorted by label, and are so no more
+};
+
+/// Returns the splits and orders that --test-fraction and --shuffle say.
+/// @param train_rows  rows of the input; the others are test rows
+/// @throws BadInput if options contradict each other, or leave no row to train with
+RowOrder row_order(const Settings& settings, const Labels& labels, std::int64_t train_rows);
 
 /// Returns the permutation of 0..count-1 that NumPy's legacy generator gives for this seed
 /// (RandomState(seed).permutation(count)): Fisher-Yates from the top, each index drawn by masked
