@@ -14,7 +14,14 @@
 
 namespace quorate {
 
-/// What else components of a kind say of themselves; specialised for schemes (scheme/scheme.hpp).
+/// A component and its arguments: pareto:SCALE,SHAPE, or its name alone.
+inline std::string with_arguments(const std::string& name, const std::string& arguments)
+{
+    return arguments.empty() ? name : name + ":" + arguments;
+}
+
+/// What else components of a kind say of themselves, and the option that names one; specialised
+/// beside the kind (scheme/scheme.hpp).
 template <class Make>
 struct PropertiesOf {
     struct type {};
@@ -31,7 +38,7 @@ struct Entry {
     typename PropertiesOf<Make>::type properties = {};
 
     /// How the option's value is written: "uncoded", "constant:S".
-    std::string form() const { return arguments.empty() ? name : name + ":" + arguments; }
+    std::string form() const { return with_arguments(name, arguments); }
 };
 
 /// Adds an entry behind the others. @throws BadInput if its name is no word, or is taken

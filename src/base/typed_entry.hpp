@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/arguments.hpp"
 #include "base/fields.hpp"
 #include "base/registry.hpp"
 
@@ -30,47 +31,70 @@ template <class Make, class T>
 struct TypedEntry;
 
 /// An entry, as Entry is, whose options are a T: a struct that has it as T::entry(). Its `make` and
-/// properties get the struct, and throw a Refusal where a value does not suit.
+/// properties get the struct, and throw a Refusal where a value does not suit. The struct has
+/// arguments behind the component's name if PropertiesOf<Make>::given() says how they are read,
+/// else options.
 template <class Made, class... Setup, class T>
-struct TypedEntry<std::function<std::unique_ptr<Made>(const Settings&, Setup...)>, T> {
-    using Make = std::function<std::unique_ptr<Made>(const Settings&, Setup...)>;
+struct TypedEntry<std::function<Made(const Settings&, Setup...)>, T> {
+    using Make = std::function<Made(const Settings&, Setup...)>;
     using Properties = TypedPropertiesOf<Make, T>;
 
-    std::string name, text, source = {};
+    std::string name;
+    ArgumentTable<T> arguments = {};
+    std::string text, source = {};
     Fields<T> options = {};
-    std::function<std::unique_ptr<Made>(const T&, Setup...)> make;
+    std::function<Made(const T&, Setup...)> make;
     typename Properties::type properties = {};
 
     /// The entry whose options are words.
     operator Entry<Make>() const
     {
         return {.name = name,
+                .arguments = arguments.form(),
                 .text = text,
                 .source = source,
                 .options = options.options(),
                 .make =
-                    [make = make, options = options](const Settings& settings, Setup... setup) {
-                        return options.with(settings, workers_of(setup...),
-                                            [&](const T& given) { return make(given, setup...); });
+                    [entry = *this](const Settings& settings, Setup... setup) {
+                        const auto use = [&](const T& given) {
+                            return entry.make(given, std::forward<Setup>(setup)...);
+                        };
+                        if constexpr (requires { &PropertiesOf<Make>::given; })
+                            return entry.arguments.with(
+                                PropertiesOf<Make>::given(
+                                    settings, with_arguments(entry.name, entry.arguments.form()),
+                                    entry.text, setup...),
+                                use);
+                        else
+                            return entry.options.with(settings, workers_of(setup...), use);
                     },
                 .properties = Properties::of_words(properties, options)};
     }
 
     /// Makes the component. @throws BadInput as from the same words
-    std::unique_ptr<Made> made(const T& given, Setup... setup) const
+    Made made(const T& given, Setup... setup) const
     {
         auto settings = make_settings(options.options(), options.words(given));
-        settings.set(PropertiesOf<Make>::option, {name, "", true});
-        return Entry<Make>(*this).make(settings, setup...);
+        settings.set(PropertiesOf<Make>::option, {value(given), "", true});
+        return Entry<Make>(*this).make(settings, std::forward<Setup>(setup)...);
     }
+
+    /// What the option that names components of the kind is, for this one: pareto:0.1,1.5.
+    std::string value(const T& given) const { return with_arguments(name, arguments.words(given)); }
 
     /// The words of a run that has this component with these options.
     Options words(const T& given) const
     {
         auto all = options.words(given);
-        all.emplace(PropertiesOf<Make>::option, name);
+        all.emplace(PropertiesOf<Make>::option, value(given));
         return all;
     }
+};
+
+/// A `make` that constructs a Kind of the options and the setup.
+template <class Kind>
+inline constexpr auto construct_a = []<class... Given>(Given&&... given) {
+    return std::make_unique<Kind>(std::forward<Given>(given)...);
 };
 
 /// The entries of these structs of options.
