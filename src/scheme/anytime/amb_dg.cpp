@@ -130,7 +130,7 @@ SchemeEntry<AmbDgOptions> AmbDgOptions::entry()
             .source =
                 "Al-Lawati and Draper, Anytime Minibatch with Delayed Gradients, arXiv 2012.08616",
             .options = options<AmbDgOptions>(),
-            .make = std::make_unique<AmbDg, const AmbDgOptions&, const Problem&>,
+            .make = construct_a<AmbDg>,
             .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
                                if (!timed) return {};
                                return {{{"compute-time", "auto"}}};

@@ -15,44 +15,38 @@ namespace {
 
 using Weights = AmbOptions::Weights;
 
-struct Timing {
-    Seconds compute_time;
-    std::optional<std::int64_t> probe, micro_batch;  // probe: rounds without a limit
-    Seconds communication;  // after the time, how long a round waits for answers
-    std::optional<std::int64_t> samples_cap = {};
-};
-
-struct AnytimeWays {
-    bool descends = false;              // workers make steps of their own; else they sum gradients
-    std::optional<Timing> timing = {};  // they have a fixed time; otherwise a fixed number of steps
-    std::int64_t fixed = 0;  // samples or steps of rounds without a limit; 0: their share
-    Weights weights = Weights::samples;
-};
-
 // Worker i holds partition i.
 class Anytime final : public SynchronousScheme {
 public:
-    Anytime(const Problem& problem, const AnytimeWays& ways)
-        : workers_(problem.workers), ways_(ways), own_(problem), mean_(own_.needs.blocks)
+    /// @tparam T  the options: with local steps workers make steps of their own, else they sum
+    ///     gradients; with a compute time they have a fixed time, else a fixed number of steps
+    template <class T>
+    Anytime(const T& given, const Problem& problem)
+        : workers_(problem.workers), own_(problem), mean_(own_.needs.blocks)
     {
-        if (ways.descends)
+        if constexpr (requires { given.weights; }) weights_ = given.weights;
+        if constexpr (requires { given.local_steps; }) {
+            steps_ = given.local_steps;
             own_.plans = changed(own_.plans, [](Plan& plan) {
                 plan.parts[0].items[0].operation = Item::Operation::descent;
             });
-        if (!ways.timing) return;
-        const auto& timing = *ways.timing;
-        time_.emplace(timing.compute_time, timing.micro_batch, problem, own_.samples);
-        if (timing.samples_cap) time_->cap(*timing.samples_cap, problem, own_.needs);
-        if (time_->known() && timing.probe)
-            throw Refusal("probe", ", but --compute-time is given, not chosen: leave it out");
-        probe_ = time_->known() ? 0 : timing.probe.value_or(10);
+        }
+        if constexpr (requires { given.compute_time; }) {
+            time_.emplace(given.compute_time, given.micro_batch, problem, own_.samples);
+            if constexpr (requires { given.samples_cap; })
+                if (given.samples_cap) time_->cap(*given.samples_cap, problem, own_.needs);
+            if (time_->known() && given.probe)
+                throw Refusal("probe", ", but --compute-time is given, not chosen: leave it out");
+            probe_ = time_->known() ? 0 : given.probe.value_or(10);
+            communication_ = given.communication_time;
+        }
     }
 
     Needs needs() const override
     {
         auto needs = own_.needs;
         needs.limits_time = time_.has_value();
-        needs.displaces = ways_.descends;
+        needs.displaces = descends();
         return needs;
     }
 
@@ -65,7 +59,7 @@ protected:
     Task task(Worker worker, Version version) const override
     {
         if (limited_) return {plan(worker), {version}, time_->budget(worker)};
-        return {plan(worker), {version}, {.samples = ways_.fixed}};
+        return {plan(worker), {version}, {.samples = steps_}};
     }
 
     // If no worker has finished anything, all get a task of one micro-batch or step without a limit
@@ -77,7 +71,7 @@ protected:
                 "no worker finished anything within {:g} s in round {}: such rounds wait for the "
                 "first that does; use a longer --compute-time",
                 time_->seconds(), version + 1);
-        const auto rows = ways_.descends ? 1 : time_->least(worker);
+        const auto rows = descends() ? 1 : time_->least(worker);
         return {plan(worker), {version}, {.samples = rows, .micro_batch = rows}};
     }
 
@@ -100,29 +94,28 @@ protected:
         return answers_ >= workers_ ? step() : std::nullopt;
     }
 
-    Seconds limit() const override
-    {
-        return limited_ ? time_->seconds() + ways_.timing->communication : never;
-    }
+    Seconds limit() const override { return limited_ ? time_->seconds() + communication_ : never; }
     std::optional<Step> expire() override { return step(); }
     std::optional<Step> make_do() override { return step(); }
 
     std::string say() override { return std::exchange(said_, ""); }
 
 private:
+    bool descends() const { return steps_ > 0; }
+
     void add(const Contribution& contribution)
     {
         const auto samples = static_cast<double>(contribution.samples);
         const auto worker = contribution.worker;
         units_ += samples;
-        if (ways_.descends) {
+        if (descends()) {
             mean_.add_whole(contribution, worker, samples);
             divisor_ += samples;
             return;
         }
         const double all =
-            ways_.weights == Weights::samples ? samples
-            : ways_.weights == Weights::equal
+            weights_ == Weights::samples ? samples
+            : weights_ == Weights::equal
                 ? 1
                 : static_cast<double>(own_.needs.blocks[static_cast<std::size_t>(worker)].count);
         mean_.add(contribution, worker, all / samples);
@@ -133,13 +126,15 @@ private:
     {
         if (mean_.empty()) return std::nullopt;
         auto step = mean_.step(divisor_);
-        step.displacement = ways_.descends;
-        step.share = units_ / static_cast<double>(ways_.descends ? workers_ : own_.samples);
+        step.displacement = descends();
+        step.share = units_ / static_cast<double>(descends() ? workers_ : own_.samples);
         return step;
     }
 
     int workers_;
-    AnytimeWays ways_;
+    Weights weights_ = Weights::samples;
+    std::int64_t steps_ = 0;     // that a worker makes in a round without a limit; 0: none
+    Seconds communication_ = 0;  // how long a round waits for answers after the compute time
     OwnPartitions own_;
     SampleMean mean_;
     std::optional<ComputeTime> time_;
@@ -149,12 +144,6 @@ private:
     double units_ = 0, divisor_ = 0;
     std::string said_;
 };
-
-template <class T>
-Timing timing(const T& given)
-{
-    return {given.compute_time, given.probe, given.micro_batch, given.communication_time};
-}
 
 }  // namespace
 
@@ -167,13 +156,7 @@ SchemeEntry<AmbOptions> AmbOptions::entry()
             .source = "Ferdinand et al., Anytime Minibatch, ICLR 2019",
             .options = options<AmbOptions>(
                 {{&AmbOptions::weights, worded("weights", {"samples", "equal", "shard"})}}),
-            .make =
-                [](const AmbOptions& given, const Problem& problem) {
-                    auto timed = timing(given);
-                    timed.samples_cap = given.samples_cap;
-                    return std::make_unique<Anytime>(
-                        problem, AnytimeWays{.timing = timed, .weights = given.weights});
-                },
+            .make = construct_a<Anytime>,
             .properties = {.candidates = [](int, bool timed) -> std::vector<Choice> {
                                if (!timed) return {};
                                return {{{"compute-time", "auto"}}, {{"compute-time", "match"}}};
@@ -190,13 +173,7 @@ SchemeEntry<AnytimeSgdOptions> AnytimeSgdOptions::entry()
                 "have made; the probe's rounds make --local-steps",
             .source = "Ferdinand and Draper, Anytime Stochastic Gradient Descent, arXiv 1810.02976",
             .options = options<AnytimeSgdOptions>(),
-            .make =
-                [](const AnytimeSgdOptions& given, const Problem& problem) {
-                    return std::make_unique<Anytime>(
-                        problem,
-                        AnytimeWays{
-                            .descends = true, .timing = timing(given), .fixed = given.local_steps});
-                },
+            .make = construct_a<Anytime>,
             .properties = {.varying_samples = true,
                            .example = {{"compute-time", "0.004"}, {"batch", "70"}}}};
 }
@@ -209,11 +186,7 @@ SchemeEntry<LocalAverageOptions> LocalAverageOptions::entry()
                 "averaged; one message for many steps",
             .source = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
             .options = options<LocalAverageOptions>(),
-            .make =
-                [](const LocalAverageOptions& given, const Problem& problem) {
-                    return std::make_unique<Anytime>(
-                        problem, AnytimeWays{.descends = true, .fixed = given.local_steps});
-                },
+            .make = construct_a<Anytime>,
             .properties = {.varying_samples = true}};
 }
 

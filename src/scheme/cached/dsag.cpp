@@ -26,28 +26,45 @@ namespace quorate {
 
 namespace {
 
-struct Rules {
-    int collect;        // fresh answers for which a round waits
-    int subpartitions;  // of a worker's rows
-    double margin;      // share of the time until then for which more answers are taken
-    bool stale;         // answers at older points are taken too
-    bool saga;          // else SAG
-    bool random;        // order of subpartitions; else cyclic
-    bool at_worker;     // the cache; else at the coordinator
-    using Balance = DsagOptions::Balance;
-    Balance balance;
-    int units;         // of a worker's rows, of which subpartitions are made: blocks
-    int most;          // subpartitions of a worker
-    std::int64_t cap;  // updates after which an entry is evicted
-};
+constexpr std::int64_t usual_subpartitions = 10;
+
+int fresh_answers(const DsagOptions& given, int n)
+{
+    return given.collect ? answers(given.collect, n) : (4 * n + 4) / 5;
+}
 
 class Dsag final : public Scheme {
 public:
-    Dsag(const Problem& problem, const Rules& rules)
-        : problem_(problem), rules_(rules), machines_(static_cast<std::size_t>(problem.workers)),
-          cache_(problem.workers)
+    Dsag(const DsagOptions& given, const Problem& problem)
+        : given_(given), problem_(problem), collect_(fresh_answers(given, problem.workers)),
+          machines_(static_cast<std::size_t>(problem.workers)), cache_(problem.workers)
     {
-        for (auto& machine : machines_) machine.parts = rules.subpartitions;
+        constexpr std::int64_t units_of_a_part = 20, finest = 4;
+        const auto n = std::int64_t{problem.workers};
+        const auto smallest = problem.rows / n;
+        if (given.subpartitions) at_most("subpartitions", *given.subpartitions, smallest);
+        const auto p = given.subpartitions.value_or(
+            std::max<std::int64_t>(1, std::min(usual_subpartitions, smallest)));
+        units_ = most_ = parts_ = static_cast<int>(p);
+        if (balances()) {
+            if (at_worker() || saga())
+                throw Refusal("balance", ", which needs --cache coordinator and --estimator sag");
+            units_ = static_cast<int>(std::min<std::int64_t>(smallest, units_of_a_part * p));
+            most_ = static_cast<int>(std::min<std::int64_t>(units_, finest * p));
+        }
+        if (at_worker() && saga())
+            throw Refusal("estimator",
+                          ", but a worker that caches sends the sum of its gradients "
+                          "only: use --cache coordinator, or sag");
+        if (at_worker() && random())
+            throw Refusal("order",
+                          ", but a worker that caches computes its oldest gradient anew: use "
+                          "--cache coordinator, or cyclic");
+        cap_ = given.staleness_cap.value_or((4 * n * most_ + collect_ - 1) / collect_);
+        if (given.staleness_cap && cap_ < std::int64_t{2} * most_)
+            throw Refusal("staleness-cap",
+                          fmt::format(": use at least {}", std::int64_t{2} * most_));
+        for (auto& machine : machines_) machine.parts = parts_;
     }
 
     Needs needs() const override
@@ -56,18 +73,18 @@ public:
         Needs needs;
         for (Worker worker = 0; worker < n; ++worker) {
             auto& shard = needs.shard.emplace_back();
-            for (int unit = 0; unit < rules_.units; ++unit) {
+            for (int unit = 0; unit < units_; ++unit) {
                 shard.push_back(static_cast<int>(needs.blocks.size()));
                 needs.blocks.push_back(rows_of(worker, unit, 1));
             }
         }
-        needs.answers = rules_.collect;
+        needs.answers = collect_;
         // Entries do not overlap, and none has fewer units than the smallest part of a cut.
-        needs.slots = n * (rules_.at_worker ? 1 : rules_.units / smallest());
+        needs.slots = n * (at_worker() ? 1 : units_ / smallest());
         needs.kept = needs.slots;
-        needs.points = std::min<std::int64_t>(needs.kept, rules_.cap + 1);
+        needs.points = std::min<std::int64_t>(needs.kept, cap_ + 1);
         // A subpartition is renewed about every `turn` updates.
-        const int turn = (rules_.subpartitions * n + rules_.collect - 1) / rules_.collect;
+        const int turn = (parts_ * n + collect_ - 1) / collect_;
         needs.staleness = (turn - 1) / 2.0;
         needs.stable_step = stable_step_of_cycle(turn);
         return needs;
@@ -75,7 +92,7 @@ public:
 
     std::string warning() const override
     {
-        if (!rules_.saga || rules_.random || rules_.subpartitions == 1) return "";
+        if (!saga() || random() || parts_ == 1) return "";
         return "--estimator saga is unbiased only if subpartitions come in random order: add "
                "--order random";
     }
@@ -98,7 +115,7 @@ public:
             renewed_ = 0;
             closing_ = false;
             was_complete_ = cache_.rows() == problem_.rows;
-            if (rules_.balance != Rules::Balance::off && newest_ % rounds_between == 0) balance();
+            if (balances() && newest_ % rounds_between == 0) balance();
             for (const auto worker : active_)
                 if (at(worker).rests) dispatch(worker, out);
         } else if (std::holds_alternative<Quiescent>(event)) {
@@ -112,6 +129,11 @@ public:
     }
 
 private:
+    bool saga() const { return given_.estimator == DsagOptions::Estimator::saga; }  // else SAG
+    bool random() const { return given_.order == DsagOptions::Order::random; }
+    bool at_worker() const { return given_.cache == DsagOptions::Cache::worker; }
+    bool balances() const { return given_.balance != DsagOptions::Balance::off; }
+
     static constexpr int end_of_round = 0;         // the only timer
     static constexpr Version rounds_between = 10;  // new cuts
 
@@ -130,28 +152,26 @@ private:
     Rows rows_of(Worker worker, int first, int count) const
     {
         const auto [begin, rows] = partition(problem_.rows, problem_.workers, worker);
-        const auto from = partition(rows, rules_.units, first).first;
-        const auto last = partition(rows, rules_.units, first + count - 1);
+        const auto from = partition(rows, units_, first).first;
+        const auto last = partition(rows, units_, first + count - 1);
         return {begin + from, last.first + last.second - from};
     }
 
     // What a worker does with some of its units. All tasks with the same share it.
     const std::shared_ptr<const Plan>& plan(Worker worker, int first, int count)
     {
-        const auto number =
-            (std::int64_t{worker} * rules_.units + first) * (rules_.units + 1) + count;
+        const auto number = (std::int64_t{worker} * units_ + first) * (units_ + 1) + count;
         auto& known = plans_[number];
         if (known) return known;
         Part part;
-        const auto operation =
-            rules_.at_worker ? Item::Operation::cached : Item::Operation::gradient;
+        const auto operation = at_worker() ? Item::Operation::cached : Item::Operation::gradient;
         for (int unit = first; unit < first + count; ++unit)
-            part.items.push_back({.block = worker * rules_.units + unit, .operation = operation});
+            part.items.push_back({.block = worker * units_ + unit, .operation = operation});
         return known = std::make_shared<const Plan>(Plan{{std::move(part)}});
     }
 
     // Units of the smallest part that a worker's rows are cut into.
-    int smallest() const { return rules_.units / rules_.most; }
+    int smallest() const { return units_ / most_; }
 
     // The slot of the table that an entry of the cache is in. Workers are mostly at about the same
     // part of their rows, so what a round renews is in slots near each other.
@@ -166,13 +186,13 @@ private:
         auto& machine = at(worker);
         const auto count = static_cast<std::uint32_t>(machine.tasks++);
         auto part = std::exchange(machine.next, (machine.next + 1) % machine.parts);
-        if (rules_.random)
+        if (random())
             part = static_cast<int>(
                 Stream(problem_.seed, Purpose::code, static_cast<std::uint32_t>(worker), count)
                     .below(static_cast<std::size_t>(machine.parts)));
-        const auto [first, units] = partition(rules_.units, machine.parts, part);
-        machine.first = rules_.at_worker ? 0 : static_cast<int>(first);
-        machine.count = rules_.at_worker ? rules_.units : static_cast<int>(units);
+        const auto [first, units] = partition(units_, machine.parts, part);
+        machine.first = at_worker() ? 0 : static_cast<int>(first);
+        machine.count = at_worker() ? units_ : static_cast<int>(units);
     }
 
     void dispatch(Worker worker, std::vector<Action>& out)
@@ -185,7 +205,7 @@ private:
                                .worker = worker,
                                .plan = plan(worker, machine.first, machine.count),
                                .inputs = {newest_},
-                               .control = {.draw = rules_.at_worker ? newest_ : own_count}});
+                               .control = {.draw = at_worker() ? newest_ : own_count}});
     }
 
     void receive(const Contribution& contribution, Seconds now, std::vector<Action>& out)
@@ -193,9 +213,9 @@ private:
         const auto worker = contribution.worker;
         auto& machine = at(worker);
         const bool fresh = contribution.newest == newest_;
-        if (rules_.balance != Rules::Balance::off) measure(contribution, fresh);
+        if (balances()) measure(contribution, fresh);
         machine.left_out = false;
-        if (!((fresh || rules_.stale) && insert(contribution, out)))
+        if (!((fresh || given_.stale == DsagOptions::Stale::use) && insert(contribution, out)))
             out.push_back(Close{contribution.task, contribution.task});
         if (closing_ || fresh) {
             machine.rests = true;
@@ -204,10 +224,10 @@ private:
             dispatch(worker, out);
         }
         fresh_ += fresh;
-        if (!closing_ && fresh && fresh_ == rules_.collect) {
+        if (!closing_ && fresh && fresh_ == collect_) {
             closing_ = true;
-            const auto end = begin_ + (1 + rules_.margin) * (now - begin_);
-            timed_ = rules_.margin > 0 && resting_ < std::ssize(active_);
+            const auto end = begin_ + (1 + given_.margin) * (now - begin_);
+            timed_ = given_.margin > 0 && resting_ < std::ssize(active_);
             if (timed_)
                 out.push_back(SetTimer{end_of_round, end});
             else
@@ -241,7 +261,7 @@ private:
     }
 
     // Whether the entries that this round renews are needed as they were before it.
-    bool keeps_before() const { return rules_.saga && was_complete_; }
+    bool keeps_before() const { return saga() && was_complete_; }
 
     static void close(const std::vector<CachedInterval>& all, std::vector<Action>& out)
     {
@@ -260,7 +280,7 @@ private:
                   .table = true};
         const bool saga = keeps_before() && complete && !before_.empty();
         double partitions = 0;
-        for (const auto& machine : machines_) partitions += rules_.at_worker ? 1 : machine.parts;
+        for (const auto& machine : machines_) partitions += at_worker() ? 1 : machine.parts;
         // SAGA: how much the change of a renewed entry counts.
         const double change = saga ? partitions / static_cast<double>(before_.size()) : 1;
         // The table counts renewed entries once.
@@ -287,7 +307,7 @@ private:
         bool any = false;
         for (const auto worker : active_) {
             evicted_.clear();
-            cache_.evict_older(worker, newest_ - rules_.cap, evicted_);
+            cache_.evict_older(worker, newest_ - cap_, evicted_);
             if (evicted_.empty()) continue;
             any = true;
             close(evicted_, out);
@@ -295,7 +315,7 @@ private:
                 out.push_back(Note{fmt::format(
                     "gradients of worker {} are older than {} updates: steps leave them out until "
                     "it answers",
-                    worker, rules_.cap)});
+                    worker, cap_)});
         }
         return any;
     }
@@ -330,9 +350,9 @@ private:
         std::vector<Balanced> workers;
         const double share = 1.0 / problem_.workers;
         BalanceRules to{.share = share,
-                        .fresh = rules_.collect * share,
-                        .least = rules_.collect * share / rules_.subpartitions,
-                        .most = rules_.most};
+                        .fresh = collect_ * share,
+                        .least = collect_ * share / parts_,
+                        .most = most_};
         for (const auto worker : active_) {
             const auto latency = at(worker).window.latency();
             if (latency && latency->compute > 0) {
@@ -345,10 +365,10 @@ private:
         if (workers.size() < 2 || to.least <= 0) return;
         const auto seed = problem_.seed + static_cast<std::uint64_t>(newest_);
         const auto parts =
-            rules_.balance == Rules::Balance::equal
+            given_.balance == DsagOptions::Balance::equal
                 ? equal_times(workers, to)
-                : as_authors(workers, to, std::min<int>(rules_.collect, std::ssize(workers)),
-                             rules_.margin, seed);
+                : as_authors(workers, to, std::min<int>(collect_, std::ssize(workers)),
+                             given_.margin, seed);
         const auto ratio = [&] {
             const auto [least, most] = std::ranges::minmax(
                 workers, {}, [&](const Balanced& one) { return answer_time(one, share); });
@@ -360,13 +380,18 @@ private:
         for (std::size_t i = 0; i < known.size(); ++i) {
             auto& machine = at(known[i]);
             if (machine.parts == parts[i]) continue;
-            machine.next = aligned(rules_.units, machine.parts, parts[i], machine.next);
+            machine.next = aligned(units_, machine.parts, parts[i], machine.next);
             machine.parts = parts[i];
         }
     }
 
+    DsagOptions given_;
     Problem problem_;
-    Rules rules_;
+    int collect_;    // fresh answers for which a round waits
+    int parts_ = 0;  // subpartitions of a worker's rows, and how many there are at most
+    int most_ = 0;
+    int units_ = 0;         // of a worker's rows, of which subpartitions are made: blocks
+    std::int64_t cap_ = 0;  // updates after which an entry is evicted
     std::unordered_map<std::int64_t, std::shared_ptr<const Plan>> plans_;  // by worker and units
     std::vector<Machine> machines_;
     IntervalCache cache_;
@@ -387,53 +412,6 @@ private:
     bool timed_ = false;           // the timer runs
     bool was_complete_ = false;    // the cache covered all rows when it began
 };
-
-constexpr std::int64_t usual_subpartitions = 10;
-
-std::int64_t fresh_answers(const DsagOptions& given, std::int64_t n)
-{
-    return given.collect ? answers(given.collect, static_cast<int>(n)) : (4 * n + 4) / 5;
-}
-
-std::unique_ptr<Scheme> make_dsag(const DsagOptions& given, const Problem& problem)
-{
-    constexpr std::int64_t units_of_a_part = 20, finest = 4;
-    const auto n = std::int64_t{problem.workers};
-    const auto smallest = problem.rows / n;
-    Rules rules{};
-    const auto fresh = fresh_answers(given, n);
-    rules.collect = static_cast<int>(fresh);
-    if (given.subpartitions) at_most("subpartitions", *given.subpartitions, smallest);
-    const auto p = given.subpartitions.value_or(
-        std::max<std::int64_t>(1, std::min(usual_subpartitions, smallest)));
-    rules.subpartitions = static_cast<int>(p);
-    rules.margin = given.margin;
-    rules.stale = given.stale == DsagOptions::Stale::use;
-    rules.saga = given.estimator == DsagOptions::Estimator::saga;
-    rules.random = given.order == DsagOptions::Order::random;
-    rules.at_worker = given.cache == DsagOptions::Cache::worker;
-    rules.balance = given.balance;
-    rules.units = rules.most = rules.subpartitions;
-    if (rules.balance != Rules::Balance::off) {
-        if (rules.at_worker || rules.saga)
-            throw Refusal("balance", ", which needs --cache coordinator and --estimator sag");
-        rules.units = static_cast<int>(std::min<std::int64_t>(smallest, units_of_a_part * p));
-        rules.most = static_cast<int>(std::min<std::int64_t>(rules.units, finest * p));
-    }
-    if (rules.at_worker && rules.saga)
-        throw Refusal("estimator",
-                      ", but a worker that caches sends the sum of its gradients "
-                      "only: use --cache coordinator, or sag");
-    if (rules.at_worker && rules.random)
-        throw Refusal("order",
-                      ", but a worker that caches computes its oldest gradient anew: use "
-                      "--cache coordinator, or cyclic");
-    rules.cap = given.staleness_cap.value_or((4 * n * rules.most + fresh - 1) / fresh);
-    if (rules.cap < std::int64_t{2} * rules.most && given.staleness_cap)
-        throw Refusal("staleness-cap",
-                      fmt::format(": use at least {}", std::int64_t{2} * rules.most));
-    return std::make_unique<Dsag>(problem, rules);
-}
 
 }  // namespace
 
@@ -466,7 +444,7 @@ SchemeEntry<DsagOptions> DsagOptions::entry()
                   {"balance", "off|equal|authors", "off",
                    "cuts the rows of slow workers finer, so that all take about as long for a "
                    "task: equal in closed form, authors by simulating rounds"}}}),
-            .make = make_dsag,
+            .make = construct_a<Dsag>,
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                if (n < 4) return {{}};
                                return {{}, {{"collect", std::to_string(n / 2)}}};

@@ -13,33 +13,34 @@ namespace quorate {
 
 namespace {
 
-using Scale = StalenessScale;
-
-struct AsynchronousWays {
-    int collect;       // K, contributions of an update
-    bool waits;        // who has answered waits for the update; else it goes on at once
+// What the schemes differ in.
+struct Updates {
+    int collect;       // K, contributions of one
+    bool waits;        // who has answered waits for it; else it goes on at once
     double staleness;  // that is expected
     std::int64_t cap = std::numeric_limits<std::int64_t>::max();  // staler ones are not used
     bool stops = false;  // who computes what would be too stale begins anew at once
-    Scale scale = Scale::none;
 };
 
 // Worker i holds partition i, and computes batch after batch of it. Every K contributions make an
 // update. Dutta et al., AISTATS 2018.
 class Asynchronous final : public Scheme {
 public:
-    Asynchronous(const Problem& problem, const AsynchronousWays& ways)
-        : ways_(ways), own_(problem), mean_(own_.needs.blocks),
+    template <class T>
+    Asynchronous(const T& given, const Problem& problem, const Updates& updates)
+        : updates_(updates), scale_(given.staleness_scale), own_(problem), mean_(own_.needs.blocks),
           running_(static_cast<std::size_t>(problem.workers), nothing)
     {
+        updates_.cap = given.staleness_cap.value_or(updates.cap);
+        updates_.staleness = std::min(updates.staleness, static_cast<double>(updates_.cap));
     }
 
     Needs needs() const override
     {
         auto needs = own_.needs;
-        needs.answers = ways_.collect;
-        needs.staleness = ways_.staleness;
-        needs.stable_step = stable_step(ways_.staleness);
+        needs.answers = updates_.collect;
+        needs.staleness = updates_.staleness;
+        needs.stable_step = stable_step(updates_.staleness);
         return needs;
     }
 
@@ -51,7 +52,7 @@ public:
             for (const auto& contribution : arrived->contributions) receive(contribution, out);
         } else if (const auto* done = std::get_if<Stepped>(&event)) {
             newest_ = done->version;
-            if (ways_.stops) stop(out);
+            if (updates_.stops) stop(out);
             for (const auto worker : waiting_) dispatch(worker, out);
             waiting_.clear();
         }
@@ -73,7 +74,7 @@ private:
                                .plan = own_.plans[static_cast<std::size_t>(worker)],
                                .inputs = {newest_},
                                .control = {.draw = own_count}});
-        if (!ways_.stops) return;
+        if (!updates_.stops) return;
         running_[static_cast<std::size_t>(worker)] = next_ - 1;
         given_.push_back({next_ - 1, worker, newest_});
     }
@@ -84,7 +85,7 @@ private:
     void stop(std::vector<Action>& out)
     {
         Close stale{next_, nothing};
-        for (; !given_.empty() && newest_ - given_.front().version > ways_.cap;
+        for (; !given_.empty() && newest_ - given_.front().version > updates_.cap;
              given_.pop_front()) {
             const auto [task, worker, version] = given_.front();
             if (running_[static_cast<std::size_t>(worker)] != task) continue;
@@ -100,9 +101,9 @@ private:
     {
         const auto staleness = static_cast<double>(stale);
         const auto n = static_cast<double>(running_.size());
-        return ways_.scale == Scale::inverse    ? 1 / (1 + staleness)
-               : ways_.scale == Scale::adaptive ? n / std::max(n, staleness)
-                                                : 1;
+        return scale_ == StalenessScale::inverse    ? 1 / (1 + staleness)
+               : scale_ == StalenessScale::adaptive ? n / std::max(n, staleness)
+                                                    : 1;
     }
 
     void receive(const Contribution& contribution, std::vector<Action>& out)
@@ -110,15 +111,15 @@ private:
         const auto worker = contribution.worker;
         const auto stale = newest_ - contribution.newest;
         running_[static_cast<std::size_t>(worker)] = nothing;
-        if (stale > ways_.cap) {
+        if (stale > updates_.cap) {
             out.emplace_back(Close{contribution.task, contribution.task});
             dispatch(worker, out);
             return;
         }
         mean_.add(contribution, worker, weight(stale));
         used_.push_back(contribution.task);
-        if (mean_.size() < ways_.collect) {
-            if (ways_.waits)
+        if (mean_.size() < updates_.collect) {
+            if (updates_.waits)
                 waiting_.push_back(worker);
             else
                 dispatch(worker, out);
@@ -133,7 +134,8 @@ private:
         used_.clear();
     }
 
-    AsynchronousWays ways_;
+    Updates updates_;
+    StalenessScale scale_;
     OwnPartitions own_;
     SampleMean mean_;
     std::vector<TaskId> used_;  // tasks whose contributions wait for their update
@@ -143,16 +145,6 @@ private:
     Version newest_ = 0;
     TaskId next_ = 0;
 };
-
-template <class T>
-std::unique_ptr<Scheme> make_asynchronous(const T& given, const Problem& problem,
-                                          AsynchronousWays ways)
-{
-    ways.cap = given.staleness_cap.value_or(ways.cap);
-    ways.scale = given.staleness_scale;
-    ways.staleness = std::min(ways.staleness, static_cast<double>(ways.cap));
-    return std::make_unique<Asynchronous>(problem, ways);
-}
 
 // What advice tries: an update for half of the workers' answers.
 std::vector<Choice> half_collected(int n)
@@ -178,9 +170,10 @@ SchemeEntry<KAsyncOptions> KAsyncOptions::entry()
         .make =
             [](const KAsyncOptions& given, const Problem& problem) {
                 const int n = problem.workers, k = answers(given.collect, n);
-                return make_asynchronous(
+                return std::make_unique<Asynchronous>(
                     given, problem,
-                    {.collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
+                    Updates{
+                        .collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
             },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
                        .pace = [](const KAsyncOptions& given, int n) -> Pace {
@@ -201,9 +194,10 @@ SchemeEntry<KBatchAsyncOptions> KBatchAsyncOptions::entry()
         .make =
             [](const KBatchAsyncOptions& given, const Problem& problem) {
                 const int n = problem.workers, k = given.collect.value_or((n + 1) / 2);
-                return make_asynchronous(
+                return std::make_unique<Asynchronous>(
                     given, problem,
-                    {.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
+                    Updates{
+                        .collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
             },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
                        .pace = [](const KBatchAsyncOptions& given, int n) -> Pace {
@@ -225,10 +219,11 @@ SchemeEntry<AsyncOptions> AsyncOptions::entry()
         .options = options<AsyncOptions>(),
         .make =
             [](const AsyncOptions& given, const Problem& problem) {
-                return make_asynchronous(given, problem,
-                                         {.collect = 1,
-                                          .waits = false,
-                                          .staleness = static_cast<double>(problem.workers - 1)});
+                return std::make_unique<Asynchronous>(
+                    given, problem,
+                    Updates{.collect = 1,
+                            .waits = false,
+                            .staleness = static_cast<double>(problem.workers - 1)});
             },
         .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
                        .pace = [](const AsyncOptions& given, int n) -> Pace {
@@ -256,12 +251,13 @@ SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
             .make =
                 [](const RingmasterOptions& given, const Problem& problem) {
                     const Version others = problem.workers - 1;
-                    return make_asynchronous(given, problem,
-                                             {.collect = 1,
-                                              .waits = false,
-                                              .staleness = static_cast<double>(others),
-                                              .cap = others,
-                                              .stops = given.stop_stale});
+                    return std::make_unique<Asynchronous>(
+                        given, problem,
+                        Updates{.collect = 1,
+                                .waits = false,
+                                .staleness = static_cast<double>(others),
+                                .cap = others,
+                                .stops = given.stop_stale});
                 },
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                if (n < 8) return {{}};

@@ -50,21 +50,14 @@ std::vector<int> chosen_trials(double wanted, std::span<const WorkerTrials> tria
 
 namespace {
 
-struct MindFlayerWays {
-    double wanted = 1;  // S, successes of a round, where trials are chosen
-    int trials = 0;     // of each worker in each round; 0: chosen
-    bool expected =
-        false;  // the sum is divided by the successes that are expected; else by those there are
-    double success = 0;  // probability of a trial; 0: as measured
-    Theory theory = {};
-};
-
 // Until the times of all workers are known, but for first_rounds rounds at most, a round ends with
 // its first S successes, like those of k-batch-sync.
 class MindFlayer final : public NewestPoint {
 public:
-    MindFlayer(const Problem& problem, const MindFlayerWays& ways, Restarts restarts)
-        : NewestPoint(problem, std::move(restarts)), ways_(ways),
+    /// @param wanted  S, successes of a round, where the number of trials is chosen
+    MindFlayer(const Problem& problem, const MindFlayerOptions& given, double wanted,
+               Restarts restarts)
+        : NewestPoint(problem, std::move(restarts)), given_(given), wanted_(wanted),
           trials_(static_cast<std::size_t>(problem.workers), 0), left_(trials_),
           mean_(own().needs.blocks)
     {
@@ -124,19 +117,19 @@ private:
 
     double success(Worker worker) const
     {
-        return ways_.success > 0 ? ways_.success : restarts()->success(worker);
+        return given_.success ? *given_.success : restarts()->success(worker);
     }
 
     void choose()
     {
-        if (ways_.trials > 0) {
-            std::ranges::fill(trials_, ways_.trials);
+        if (given_.trials) {
+            std::ranges::fill(trials_, *given_.trials);
             return;
         }
         std::vector<WorkerTrials> all;
         for (Worker i = 0; i < std::ssize(trials_); ++i)
             all.push_back({success(i), restarts()->cost(i)});
-        trials_ = chosen_trials(ways_.wanted, all);
+        trials_ = chosen_trials(wanted_, all);
         // Nothing is known of anybody.
         if (std::ranges::all_of(trials_, [](int b) { return b == 0; }))
             std::ranges::fill(trials_, 1);
@@ -145,15 +138,16 @@ private:
     // Takes note of a trial that has ended. @return the step, if it was the last
     std::optional<Step> ended()
     {
-        if (learning_) return mean_.size() < ways_.wanted ? std::nullopt : step();
+        if (learning_) return mean_.size() < wanted_ ? std::nullopt : step();
         return --missing_ > 0 ? std::nullopt : step();
     }
 
     std::optional<Step> step() const
     {
         if (mean_.empty()) return std::nullopt;
+        const bool expected = given_.estimator == MindFlayerOptions::Estimator::expected;
         auto step =
-            ways_.expected && !learning_ ? mean_.step(expected_ * samples_of_one()) : mean_.step();
+            expected && !learning_ ? mean_.step(expected_ * samples_of_one()) : mean_.step();
         step.share = static_cast<double>(mean_.samples()) / static_cast<double>(own().samples);
         return step;
     }
@@ -167,7 +161,8 @@ private:
     // The step of the authors' code, with B = sum p_i B_i.
     std::optional<std::string> step_of_theory() const
     {
-        const auto& [l, noise, target] = ways_.theory;
+        const auto& [l, noise, target] =
+            Theory{given_.lipschitz, given_.noise, given_.target_gradient};
         if (!l) return std::nullopt;
         const double step = *noise > 0
                                 ? std::min(1 / (2 * *l), *target * expected_ / (2 * *l * *noise))
@@ -179,7 +174,8 @@ private:
             std::max(1.0, *noise / *target), step, expected_);
     }
 
-    MindFlayerWays ways_;
+    MindFlayerOptions given_;
+    double wanted_;
     std::vector<int> trials_, left_;  // by worker: of a round, and those that are still to be given
     SampleMean mean_;
     bool learning_ = false, told_ = false;
@@ -205,9 +201,8 @@ std::unique_ptr<Scheme> make_mindflayer(const MindFlayerOptions& given, const Pr
         throw Refusal(
             "success",
             ", but the limit of time is chosen as the run goes: give --restart-after SECONDS");
-    const bool expected = given.estimator == MindFlayerOptions::Estimator::expected;
     // Of the mean of the trials that succeed, probabilities only choose the number of trials.
-    if (given.success && !expected && given.trials)
+    if (given.success && given.trials && given.estimator == MindFlayerOptions::Estimator::ratio)
         throw Refusal("success",
                       ", which does nothing where --trials is a number and --estimator is ratio: "
                       "add --estimator expected, or leave it out");
@@ -215,13 +210,7 @@ std::unique_ptr<Scheme> make_mindflayer(const MindFlayerOptions& given, const Pr
                               ? std::max(1.0, *theory.noise / *theory.target)
                               : given.collect.value_or((problem.workers + 1) / 2);
     return std::make_unique<MindFlayer>(
-        problem,
-        MindFlayerWays{.wanted = wanted,
-                       .trials = given.trials.value_or(0),
-                       .expected = expected,
-                       .success = given.success.value_or(0),
-                       .theory = theory},
-        restarts(restart_after, problem, samples_of_a_task(problem)));
+        problem, given, wanted, restarts(restart_after, problem, samples_of_a_task(problem)));
 }
 
 }  // namespace

@@ -17,23 +17,14 @@ namespace quorate {
 
 namespace {
 
-using Growth = IgnoreOptions::Growth;
-
-struct IgnoreWays {
-    bool ratio = false;              // the sum is divided by the rows received
-    bool reshuffle = false;          // workers compute other partitions in each round
-    std::optional<Growth> adaptive;  // of r
-};
-
 // Worker i holds partition i, or all partitions if they are reshuffled. A round takes the first r
 // answers.
 class Ignore final : public CodedScheme {
 public:
     /// @param code  of the identity encoding, with a CollectDecoder
-    Ignore(const Problem& problem, int most, GradientCode code, const IgnoreWays& ways,
-           RoundLimit limit, Shares shares)
-        : CodedScheme(problem, std::move(code), limit, std::move(shares)), most_(most), ways_(ways),
-          collecting_(dynamic_cast<CollectDecoder&>(decoder())),
+    Ignore(const Problem& problem, int most, GradientCode code, const IgnoreOptions& given)
+        : CodedScheme(problem, std::move(code), given.deadline, given.shares), most_(most),
+          given_(given), collecting_(dynamic_cast<CollectDecoder&>(decoder())),
           all_(static_cast<std::size_t>(problem.workers))
     {
         std::iota(all_.begin(), all_.end(), 0);
@@ -42,8 +33,8 @@ public:
     Needs needs() const override
     {
         auto needs = CodedScheme::needs();
-        needs.inner_product = ways_.adaptive.has_value();
-        if (ways_.reshuffle)
+        needs.inner_product = given_.adaptive.has_value();
+        if (given_.reshuffle)
             for (auto& shard : needs.shard) shard = all_;
         return needs;
     }
@@ -60,7 +51,7 @@ protected:
         samples_received_ = 0;
         answers_ = 0;
         partition_of_ = all_;
-        if (ways_.reshuffle)
+        if (given_.reshuffle)
             Stream(problem().seed, Purpose::placement, round_).shuffle(partition_of_);
         ++round_;
     }
@@ -76,17 +67,17 @@ protected:
 
     void stepped(const Stepped& done) override
     {
-        if (!ways_.adaptive) return;
+        if (!given_.adaptive) return;
         against_ += done.inner_with_last < 0 ? 1 : -1;
-        if (against_ <= ways_.adaptive->count) return;
-        collecting_.collect(std::min(most_, collecting_.collect() + ways_.adaptive->step));
+        if (against_ <= given_.adaptive->count) return;
+        collecting_.collect(std::min(most_, collecting_.collect() + given_.adaptive->step));
         against_ = 0;
     }
 
 private:
     std::optional<Step> scaled(std::optional<Step> step) const
     {
-        if (!step || !ways_.ratio) return step;
+        if (!step || given_.weights != IgnoreOptions::Weights::ratio) return step;
         const double a = static_cast<double>(samples()) / static_cast<double>(samples_received_);
         step->divisor = static_cast<double>(samples_received_);
         step->error = answers_ * (a - 1) * (a - 1) + (problem().workers - answers_);
@@ -94,7 +85,7 @@ private:
     }
 
     int most_;
-    IgnoreWays ways_;
+    IgnoreOptions given_;
     CollectDecoder& collecting_;
     std::vector<int> all_;           // 0..n-1
     std::vector<int> partition_of_;  // by worker, in the running round
@@ -138,9 +129,8 @@ std::unique_ptr<Scheme> make_ignore(const IgnoreOptions& given, const Problem& p
                      : plain_sum(n);
     auto identity = repetition_encoding(repetition_groups(n, 1));
     auto decoder = std::make_unique<CollectDecoder>(identity, first, std::move(weigh));
-    return std::make_unique<Ignore>(
-        problem, most, GradientCode{std::move(identity), std::move(decoder)},
-        IgnoreWays{given.weights == ratio, given.reshuffle, given.adaptive}, limit, given.shares);
+    return std::make_unique<Ignore>(problem, most,
+                                    GradientCode{std::move(identity), std::move(decoder)}, given);
 }
 
 Blocked blocked(const IgnoreOptions& given, int n)
@@ -154,7 +144,7 @@ Blocked blocked(const IgnoreOptions& given, int n)
 
 }  // namespace
 
-void read_option(Growth& growth, const GivenWords& given)
+void read_option(IgnoreOptions::Growth& growth, const GivenWords& given)
 {
     std::vector<int> numbers;
     for (const auto& word : split(given.text(), ',')) {
@@ -166,7 +156,7 @@ void read_option(Growth& growth, const GivenWords& given)
     growth = {numbers[0], numbers[1], numbers[2]};
 }
 
-std::string written(const Growth& growth, const OptionRow&)
+std::string written(const IgnoreOptions::Growth& growth, const OptionRow&)
 {
     return fmt::format("{},{},{}", growth.start, growth.step, growth.count);
 }
