@@ -10,6 +10,7 @@
 #include "compute/product.hpp"
 #include "compute/task_queue.hpp"
 #include "engine/engine.hpp"
+#include "optimizer/optimizers.hpp"
 #include "scheme/promises.hpp"
 #include "scheme/whole_items.hpp"
 
@@ -351,9 +352,8 @@ void SchemeCheck::run(std::int64_t rounds)
     const auto needs = scheme_.needs();
     first.resize(width);
     std::vector<std::unique_ptr<Optimizer>> rules;
-    const auto descent = std::ranges::find(optimizers(), "gd", &Entry<MakeOptimizer>::name);
     for (int model = 0; model < needs.models; ++model)
-        rules.push_back(descent->make({}, first, {}));
+        rules.push_back(GradientDescentOptions::entry().made({}, first, {}));
     ScriptedWorkers workers(*this, needs, random_);
     Watched scheme(*this, scheme_, needs, workers);
     trace::NoSink nowhere;

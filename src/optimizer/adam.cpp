@@ -14,19 +14,19 @@ constexpr double below_one = 1 - 1e-15;
 // taken with the step of all parameters, not of each.
 class Adam final : public Rule {
 public:
-    Adam(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
-        : Rule(settings, std::move(initial), regularizer),
-          beta1_(settings.real("beta1", 0, below_one)),
-          beta2_(settings.real("beta2", 0, below_one)), m_(w_.size(), 0.0), v_(w_.size(), 0.0)
+    Adam(const AdamOptions& given, std::vector<double> initial, const Regularizer& regularizer)
+        : Rule(std::move(initial), regularizer), given_(given), m_(w_.size(), 0.0),
+          v_(w_.size(), 0.0)
     {
     }
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
         const auto t = static_cast<double>(++updates_);
-        const double scaled = step * std::sqrt(1 - std::pow(beta2_, t)) / (1 - std::pow(beta1_, t));
-        for_parameters([=, beta1 = beta1_, beta2 = beta2_, regularizer = regularizer_,
-                        w = w_.data(), m = m_.data(), v = v_.data(), estimate = estimate.data(),
+        const auto [beta1, beta2] = given_;
+        const double scaled = step * std::sqrt(1 - std::pow(beta2, t)) / (1 - std::pow(beta1, t));
+        for_parameters([=, beta1 = beta1, beta2 = beta2, regularizer = regularizer_, w = w_.data(),
+                        m = m_.data(), v = v_.data(), estimate = estimate.data(),
                         point = next.data()](std::size_t i) {
             const double g = estimate[i] + 2 * regularizer.l2 * w[i];
             m[i] = beta1 * m[i] + (1 - beta1) * g;
@@ -39,19 +39,23 @@ public:
     std::vector<std::span<double>> memory() override { return {w_, m_, v_}; }
 
 private:
-    double beta1_, beta2_;
+    AdamOptions given_;
     std::vector<double> m_, v_;
 };
 
 }  // namespace
 
-Entry<MakeOptimizer> adam_entry()
+OptimizerEntry<AdamOptions> AdamOptions::entry()
 {
     return {.name = "adam",
             .text = "running means of gradients and of their squares",
             .source = "Kingma and Ba 2015, in the form of TensorFlow",
-            .options = {{"beta1", "B", "0.9", "share of the mean of gradients that is kept"},
-                        {"beta2", "B", "0.999", "share of the mean of squares that is kept"}},
+            .options = {{&AdamOptions::beta1,
+                         {"beta1", "B", "0.9", "share of the mean of gradients that is kept"},
+                         {.highest = below_one}},
+                        {&AdamOptions::beta2,
+                         {"beta2", "B", "0.999", "share of the mean of squares that is kept"},
+                         {.highest = below_one}}},
             .make = make_rule<Adam>,
             .properties = {.step = 0.001}};
 }

@@ -13,20 +13,18 @@ namespace {
 // only.
 class DualAveraging final : public Rule {
 public:
-    DualAveraging(const Settings& settings, std::vector<double> initial,
+    DualAveraging(const DualAveragingOptions& given, std::vector<double> initial,
                   const Regularizer& regularizer)
-        : Rule(settings, std::move(initial), regularizer),
-          constant_(settings.real("beta-constant", 0)),
-          growth_(settings.real("beta-growth", 1e-300)), radius_(settings.real("radius", 0)),
-          z_(w_.size(), 0.0)
+        : Rule(std::move(initial), regularizer), given_(given), z_(w_.size(), 0.0)
     {
     }
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
         const auto t = static_cast<double>(++updates_);
+        const auto [constant, growth, radius] = given_;
         const double curvature =
-            (constant_ + std::sqrt(t / growth_)) / step + 2 * t * regularizer_.l2;
+            (constant + std::sqrt(t / growth)) / step + 2 * t * regularizer_.l2;
         double square = 0;
         for (std::size_t i = 0; i < w_.size(); ++i) {
             z_[i] += estimate[i];
@@ -34,28 +32,32 @@ public:
             square += w_[i] * w_[i];
         }
         const double norm = std::sqrt(square);
-        if (radius_ > 0 && norm > radius_)
-            for (auto& w : w_) w *= radius_ / norm;
+        if (radius > 0 && norm > radius)
+            for (auto& w : w_) w *= radius / norm;
         std::ranges::copy(w_, next.begin());
     }
 
     std::vector<std::span<double>> memory() override { return {w_, z_}; }
 
 private:
-    double constant_, growth_, radius_;
+    DualAveragingOptions given_;
     std::vector<double> z_;
 };
 
 }  // namespace
 
-Entry<MakeOptimizer> dual_averaging_entry()
+OptimizerEntry<DualAveragingOptions> DualAveragingOptions::entry()
 {
     return {.name = "dual-averaging",
             .text = "the sum of all gradients decides; the update rule of anytime minibatches",
             .source = "Nesterov 2009; Xiao 2010 for the regulariser",
-            .options = {{"beta-constant", "K", "1", "of beta_t = K + sqrt(t / mu)"},
-                        {"beta-growth", "MU", "1", "mu of beta_t = K + sqrt(t / mu)"},
-                        {"radius", "R", "0", "of the ball that holds the model; 0: none"}},
+            .options = {{&DualAveragingOptions::beta_constant,
+                         {"beta-constant", "K", "1", "of beta_t = K + sqrt(t / mu)"}},
+                        {&DualAveragingOptions::beta_growth,
+                         {"beta-growth", "MU", "1", "mu of beta_t = K + sqrt(t / mu)"},
+                         {.lowest = 1e-300}},
+                        {&DualAveragingOptions::radius,
+                         {"radius", "R", "0", "of the ball that holds the model; 0: none"}}},
             .make = make_rule<DualAveraging>,
             .properties = {.by_curvature = true}};
 }

@@ -36,7 +36,7 @@ private:
 
 }  // namespace
 
-Entry<MakeOptimizer> erasurehead_agd_entry()
+OptimizerEntry<ErasureHeadAgdOptions> ErasureHeadAgdOptions::entry()
 {
     return {
         .name = "agd-eh",

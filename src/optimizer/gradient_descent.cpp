@@ -30,7 +30,7 @@ public:
 
 }  // namespace
 
-Entry<MakeOptimizer> gradient_descent_entry()
+OptimizerEntry<GradientDescentOptions> GradientDescentOptions::entry()
 {
     return {.name = "gd",
             .text = "gradient descent; with --l1, proximal",

@@ -41,11 +41,10 @@ Variable part_of(std::vector<double>& x, std::size_t first, std::size_t last)
 // multiplications and additions, in as many vectors as there are pairs.
 class Lbfgs final : public Rule {
 public:
-    Lbfgs(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
-        : Rule(settings, std::move(initial), regularizer), y_(w_), g_(w_.size()), d_(w_.size()),
+    Lbfgs(const LbfgsOptions& given, std::vector<double> initial, const Regularizer& regularizer)
+        : Rule(std::move(initial), regularizer), y_(w_), g_(w_.size()), d_(w_.size()),
           h_(w_.size()), trial_g_(w_.size()), kinked_(regularizer.l1 > 0),
-          most_(static_cast<std::size_t>(settings.integer("memory", 1, 1000))), pairs_(most_),
-          state_(state_size + most_)
+          most_(static_cast<std::size_t>(given.memory)), pairs_(most_), state_(state_size + most_)
     {
         for (auto& [s, v] : pairs_) s.resize(w_.size()), v.resize(w_.size());
     }
@@ -330,14 +329,16 @@ private:
 
 }  // namespace
 
-Entry<MakeOptimizer> lbfgs_entry()
+OptimizerEntry<LbfgsOptions> LbfgsOptions::entry()
 {
     return {.name = "lbfgs",
             .text =
                 "limited-memory BFGS with a backtracking line search, a round for each trial; "
                 "for exact estimates of all rows",
             .source = "Nocedal 1980; Liu, Nocedal 1989; with --l1 Andrew, Gao 2007",
-            .options = {{"memory", "M", "10", "pairs of steps and changes of the gradient"}},
+            .options = {{&LbfgsOptions::memory,
+                         {"memory", "M", "10", "pairs of steps and changes of the gradient"},
+                         {.lowest = 1, .highest = 1000}}},
             .make = make_rule<Lbfgs>,
             .properties = {.by_curvature = true, .searches = true}};
 }

@@ -10,9 +10,9 @@ namespace {
 // v <- momentum v + g + 2 l2 w,   w <- prox(w - step v)
 class Momentum final : public Rule {
 public:
-    Momentum(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
-        : Rule(settings, std::move(initial), regularizer),
-          momentum_(settings.real("momentum", 0, 1)), v_(w_.size(), 0.0)
+    Momentum(const MomentumOptions& given, std::vector<double> initial,
+             const Regularizer& regularizer)
+        : Rule(std::move(initial), regularizer), momentum_(given.momentum), v_(w_.size(), 0.0)
     {
     }
 
@@ -34,12 +34,14 @@ private:
 
 }  // namespace
 
-Entry<MakeOptimizer> momentum_entry()
+OptimizerEntry<MomentumOptions> MomentumOptions::entry()
 {
     return {.name = "momentum",
             .text = "gradient descent with momentum, the heavy ball",
             .source = "Polyak 1964, in the form of TensorFlow",
-            .options = {{"momentum", "B", "0.9", "share of the last change that is kept"}},
+            .options = {{&MomentumOptions::momentum,
+                         {"momentum", "B", "0.9", "share of the last change that is kept"},
+                         {.highest = 1}}},
             .make = make_rule<Momentum>,
             .properties = {.by_curvature = true, .step = 0.01}};
 }

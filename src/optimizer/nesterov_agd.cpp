@@ -47,10 +47,9 @@ class NesterovAgd final : public Nesterov {
 
 class NesterovStronglyConvex final : public Nesterov {
 public:
-    NesterovStronglyConvex(const Settings& settings, std::vector<double> initial,
+    NesterovStronglyConvex(const NesterovStronglyConvexOptions& given, std::vector<double> initial,
                            const Regularizer& regularizer)
-        : Nesterov(settings, std::move(initial), regularizer),
-          root_(std::sqrt(settings.real("condition", 1)))
+        : Nesterov(std::move(initial), regularizer), root_(std::sqrt(given.condition))
     {
     }
 
@@ -61,7 +60,7 @@ private:
 
 }  // namespace
 
-Entry<MakeOptimizer> nesterov_agd_entry()
+OptimizerEntry<NesterovAgdOptions> NesterovAgdOptions::entry()
 {
     return {
         .name = "agd",
@@ -72,15 +71,17 @@ Entry<MakeOptimizer> nesterov_agd_entry()
         .properties = {.by_curvature = true}};
 }
 
-Entry<MakeOptimizer> nesterov_strongly_convex_entry()
+OptimizerEntry<NesterovStronglyConvexOptions> NesterovStronglyConvexOptions::entry()
 {
     return {.name = "nesterov-sc",
             .text =
                 "Nesterov's accelerated gradient for strongly convex functions of known "
                 "--condition",
             .source = "Nesterov 2004, momentum (sqrt(k)-1)/(sqrt(k)+1)",
-            .options = {{"condition", "K", "100",
-                         "largest over smallest curvature of the objective, L / mu"}},
+            .options = {{&NesterovStronglyConvexOptions::condition,
+                         {"condition", "K", "100",
+                          "largest over smallest curvature of the objective, L / mu"},
+                         {.lowest = 1}}},
             .make = make_rule<NesterovStronglyConvex>,
             .properties = {.by_curvature = true}};
 }

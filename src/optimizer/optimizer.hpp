@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/registry.hpp"
+#include "base/typed_entry.hpp"
 #include "optimizer/regularizer.hpp"
 
 namespace quorate {
@@ -78,7 +78,12 @@ struct OptimizerProperties {
 template <>
 struct PropertiesOf<MakeOptimizer> {
     using type = OptimizerProperties;
+    static constexpr const char* option = "optimizer";
 };
+
+/// The entry of an optimiser whose options are a T (optimizer/optimizers.hpp has those structs).
+template <class T>
+using OptimizerEntry = TypedEntry<MakeOptimizer, T>;
 
 /// The optimisers that --optimizer can name.
 const std::vector<Entry<MakeOptimizer>>& optimizers();

@@ -11,9 +11,9 @@ namespace {
 // and s = 1 at the start. The proximal step is taken with the step of all parameters, not of each.
 class RmsProp final : public Rule {
 public:
-    RmsProp(const Settings& settings, std::vector<double> initial, const Regularizer& regularizer)
-        : Rule(settings, std::move(initial), regularizer), decay_(settings.real("decay", 0, 1)),
-          s_(w_.size(), 1.0)
+    RmsProp(const RmsPropOptions& given, std::vector<double> initial,
+            const Regularizer& regularizer)
+        : Rule(std::move(initial), regularizer), decay_(given.decay), s_(w_.size(), 1.0)
     {
     }
 
@@ -37,12 +37,14 @@ private:
 
 }  // namespace
 
-Entry<MakeOptimizer> rmsprop_entry()
+OptimizerEntry<RmsPropOptions> RmsPropOptions::entry()
 {
     return {.name = "rmsprop",
             .text = "steps scaled by the root of a running mean of squared gradients",
             .source = "Tieleman and Hinton 2012, in the form of TensorFlow 1",
-            .options = {{"decay", "B", "0.9", "share of the running mean that is kept"}},
+            .options = {{&RmsPropOptions::decay,
+                         {"decay", "B", "0.9", "share of the running mean that is kept"},
+                         {.highest = 1}}},
             .make = make_rule<RmsProp>,
             .properties = {.step = 0.001}};
 }

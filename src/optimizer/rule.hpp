@@ -4,15 +4,14 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
-#include "optimizer/optimizer.hpp"
+#include "optimizer/optimizers.hpp"
 
 namespace quorate {
 
-/// The base of the update rules: the model and the regulariser. A rule that has options reads them
-/// in its constructor.
+/// The base of the update rules: the model and the regulariser.
 class Rule : public Optimizer {
 public:
-    Rule(const Settings&, std::vector<double> initial, const Regularizer& regularizer)
+    Rule(std::vector<double> initial, const Regularizer& regularizer)
         : w_(std::move(initial)), regularizer_(regularizer)
     {
     }
@@ -34,12 +33,14 @@ protected:
     Regularizer regularizer_;
 };
 
-/// Makes a rule of a kind, as MakeOptimizer does.
+/// A `make` of an entry whose rule is a Kind, which is told options that it has.
 template <class Kind>
-std::unique_ptr<Optimizer> make_rule(const Settings& settings, std::vector<double> initial,
-                                     const Regularizer& regularizer)
-{
-    return std::make_unique<Kind>(settings, std::move(initial), regularizer);
-}
+inline constexpr auto make_rule =
+    []<class T>(const T& given, std::vector<double> initial, const Regularizer& regularizer) {
+        if constexpr (std::is_empty_v<T>)
+            return std::make_unique<Kind>(std::move(initial), regularizer);
+        else
+            return std::make_unique<Kind>(given, std::move(initial), regularizer);
+    };
 
 }  // namespace quorate

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -13,145 +12,169 @@ namespace quorate {
 
 namespace {
 
-constexpr double positive = std::numeric_limits<double>::min();
-
-// What is behind "name:" must be right, else the form says what is.
-[[noreturn]] void refuse(const Settings& settings)
+// A number of batches; with an e behind it, of epochs. Nothing: the word is none of at least 0.
+std::optional<BatchCount> count_of(const std::string& word)
 {
-    const auto& entry = chosen(schedules(), settings, "schedule");
-    settings.refuse("schedule", fmt::format(": write {}, {}", entry.form(), entry.text));
-}
-
-// The words behind "name:", between commas.
-std::vector<std::string> words_of(const Settings& settings)
-{
-    const auto& text = settings.text("schedule");
-    const auto colon = text.find(':');
-    std::vector<std::string> words;
-    if (colon != std::string::npos)
-        for (const auto& word : split(text.substr(colon + 1), ',')) words.push_back(trimmed(word));
-    return words;
-}
-
-// A number of batches; with an e behind it, of epochs.
-std::optional<double> batches_of(const std::string& word, const Span& span)
-{
-    if (!word.ends_with('e')) return to_real(word);
-    const auto epochs = to_real(word.substr(0, word.size() - 1));
-    return epochs ? std::optional(*epochs * span.epoch) : std::nullopt;
-}
-
-// Reads the numbers behind "name:", each of which must be at least as large as `lowest` says.
-// @param first_is_batches  whether the first one counts batches, or epochs
-std::vector<double> arguments(const Settings& settings, const Span& span,
-                              const std::vector<double>& lowest, bool first_is_batches = false)
-{
-    std::vector<double> numbers;
-    for (const auto& word : words_of(settings))
-        numbers.push_back(
-            (numbers.empty() && first_is_batches ? batches_of(word, span) : to_real(word))
-                .value_or(-1));
-    bool good = numbers.size() == lowest.size();
-    for (std::size_t i = 0; good && i < lowest.size(); ++i) good = numbers[i] >= lowest[i];
-    if (!good) refuse(settings);
-    return numbers;
-}
-
-Schedule constant(const Settings& settings, double step, const Span& span)
-{
-    arguments(settings, span, {});
-    return [step](double) { return step; };
-}
-
-Schedule inverse(const Settings& settings, double step, const Span& span)
-{
-    const auto given = arguments(settings, span, {positive}, true);
-    return [step, t0 = given[0]](double t) { return step * t0 / (t + t0); };
-}
-
-Schedule inverse_sqrt(const Settings& settings, double step, const Span& span)
-{
-    const auto given = arguments(settings, span, {positive}, true);
-    return [step, t0 = given[0]](double t) { return step * std::sqrt(t0 / (t + t0)); };
-}
-
-Schedule geometric(const Settings& settings, double step, const Span& span)
-{
-    const auto given = arguments(settings, span, {positive});
-    return [step, r = given[0]](double t) { return step * std::pow(r, t); };
-}
-
-Schedule stepwise(const Settings& settings, double step, const Span& span)
-{
-    const auto given = arguments(settings, span, {1, positive}, true);
-    return [step, every = given[0], factor = given[1]](double t) {
-        return step * std::pow(factor, std::floor(t / every));
-    };
-}
-
-Schedule listed(const Settings& settings, double step, const Span& span)
-{
-    std::vector<std::pair<double, double>> places;  // from so many batches on, so many times --step
-    for (const auto& word : words_of(settings)) {
-        const auto equals = word.find('=');
-        const auto from = batches_of(word.substr(0, equals), span);
-        const auto factor =
-            equals == std::string::npos ? std::nullopt : to_real(word.substr(equals + 1));
-        if (!from || !factor || !(*factor >= positive) ||
-            !(*from > (places.empty() ? 0 : places.back().first)))
-            refuse(settings);
-        places.emplace_back(*from, *factor);
-    }
-    if (places.empty()) refuse(settings);
-    return [step, places](double t) {
-        const auto next =
-            std::ranges::upper_bound(places, t, {}, &std::pair<double, double>::first);
-        return next == places.begin() ? step : step * std::prev(next)->second;
-    };
-}
-
-Schedule linear(const Settings& settings, double step, const Span& span)
-{
-    const auto given = arguments(settings, span, {0});
-    const auto last = static_cast<double>(std::max<std::int64_t>(1, span.rounds - 1));
-    return [step, end = given[0], last](double t) {
-        return step + (end - step) * std::min(1.0, t / last);
-    };
-}
-
-Entry<MakeSchedule> entry(std::string name, std::string arguments, std::string text,
-                          MakeSchedule make)
-{
-    return {std::move(name), std::move(arguments), std::move(text), "textbook", {}, make};
+    const bool epochs = word.ends_with('e');
+    const auto count = to_real(word.substr(0, word.size() - epochs));
+    if (!count || !(*count >= 0)) return std::nullopt;
+    return BatchCount{*count, epochs};
 }
 
 }  // namespace
 
+void read_argument(BatchCount& count, const GivenArgument& given)
+{
+    const auto read = count_of(trimmed(given.words.front()));
+    if (!read || read->count == 0) given.component.refuse();
+    count = *read;
+}
+
+std::string written_argument(const BatchCount& count, const Bounds&)
+{
+    return fmt::format("{}{}", count.count, count.epochs ? "e" : "");
+}
+
+void read_argument(std::vector<ListSchedule::Place>& places, const GivenArgument& given)
+{
+    places.clear();
+    for (const auto& word : given.words) {
+        const auto parts = split(word, '=');
+        if (parts.size() != 2) given.component.refuse();
+        auto& [from, factor] = places.emplace_back();
+        read_argument(from, {given.component, "T", {parts[0]}});
+        read_argument(factor, {given.component, "FACTOR", {parts[1]}, {.lowest = above_zero}});
+    }
+}
+
+std::string written_argument(const std::vector<ListSchedule::Place>& places, const Bounds& bounds)
+{
+    std::string words;
+    for (const auto& [from, factor] : places)
+        words += fmt::format("{}{}={}", words.empty() ? "" : ",", written_argument(from, bounds),
+                             factor);
+    return words;
+}
+
+ScheduleEntry<ConstantSchedule> ConstantSchedule::entry()
+{
+    return {.name = "constant",
+            .text = "the same step all the time",
+            .source = "textbook",
+            .make = [](const ConstantSchedule&, double step, const Span&) {
+                return [step](double) { return step; };
+            }};
+}
+
+ScheduleEntry<InverseSchedule> InverseSchedule::entry()
+{
+    return {.name = "inverse",
+            .arguments = {{&InverseSchedule::t0, "T0"}},
+            .text = "step T0 / (t + T0) after t batches",
+            .source = "textbook",
+            .make = [](const InverseSchedule& given, double step, const Span& span) {
+                return
+                    [step, t0 = given.t0.batches(span)](double t) { return step * t0 / (t + t0); };
+            }};
+}
+
+ScheduleEntry<InverseSqrtSchedule> InverseSqrtSchedule::entry()
+{
+    return {.name = "inverse-sqrt",
+            .arguments = {{&InverseSqrtSchedule::t0, "T0"}},
+            .text = "step sqrt(T0 / (t + T0)) after t batches",
+            .source = "textbook",
+            .make = [](const InverseSqrtSchedule& given, double step, const Span& span) {
+                return [step, t0 = given.t0.batches(span)](double t) {
+                    return step * std::sqrt(t0 / (t + t0));
+                };
+            }};
+}
+
+ScheduleEntry<GeometricSchedule> GeometricSchedule::entry()
+{
+    return {.name = "geometric",
+            .arguments = {{&GeometricSchedule::ratio, "R", {.lowest = above_zero}}},
+            .text = "step R^t after t batches",
+            .source = "textbook",
+            .make = [](const GeometricSchedule& given, double step, const Span&) {
+                return [step, r = given.ratio](double t) { return step * std::pow(r, t); };
+            }};
+}
+
+ScheduleEntry<StepSchedule> StepSchedule::entry()
+{
+    return {.name = "step",
+            .arguments = {{&StepSchedule::every, "EVERY"},
+                          {&StepSchedule::factor, "FACTOR", {.lowest = above_zero}}},
+            .text = "multiplied with FACTOR after EVERY batches",
+            .source = "textbook",
+            .make = [](const StepSchedule& given, double step, const Span& span) {
+                const auto every = given.every.batches(span);
+                if (every < 1) throw Refusal("EVERY", ", but that is less than a batch");
+                return [step, every, factor = given.factor](double t) {
+                    return step * std::pow(factor, std::floor(t / every));
+                };
+            }};
+}
+
+ScheduleEntry<ListSchedule> ListSchedule::entry()
+{
+    return {.name = "list",
+            .arguments = {{&ListSchedule::places, "T=FACTOR,..."}},
+            .text = "FACTOR times --step from T batches on, T ascending: list:30e=0.1,60e=0.01",
+            .source = "textbook",
+            .make = [](const ListSchedule& given, double step, const Span& span) {
+                std::vector<std::pair<double, double>> places;  // batches, and the step from there
+                for (const auto& [from, factor] : given.places) {
+                    places.emplace_back(from.batches(span), step * factor);
+                    if (places.size() > 1 && places.back().first <= places.end()[-2].first)
+                        throw Refusal("T", "");
+                }
+                return [step, places](double t) {
+                    const auto next =
+                        std::ranges::upper_bound(places, t, {}, &std::pair<double, double>::first);
+                    return next == places.begin() ? step : std::prev(next)->second;
+                };
+            }};
+}
+
+ScheduleEntry<LinearSchedule> LinearSchedule::entry()
+{
+    return {
+        .name = "linear",
+        .arguments = {{&LinearSchedule::end, "END"}},
+        .text = "in a straight line from --step to END, after as many batches as there are rounds",
+        .source = "textbook",
+        .make = [](const LinearSchedule& given, double step, const Span& span) {
+            const auto last = static_cast<double>(std::max<std::int64_t>(1, span.rounds - 1));
+            return [step, end = given.end, last](double t) {
+                return step + (end - step) * std::min(1.0, t / last);
+            };
+        }};
+}
+
+GivenComponent PropertiesOf<MakeSchedule>::given(const Settings& settings, const std::string& form,
+                                                 const std::string& text, double, const Span&)
+{
+    return {.settings = settings, .option = option, .form = form + ", " + text};
+}
+
 const std::vector<Entry<MakeSchedule>>& schedules()
 {
-    static const std::vector<Entry<MakeSchedule>> all = {
-        entry("constant", "", "the same step all the time", constant),
-        entry("inverse", "T0", "step T0 / (t + T0) after t batches", inverse),
-        entry("inverse-sqrt", "T0", "step sqrt(T0 / (t + T0)) after t batches", inverse_sqrt),
-        entry("geometric", "R", "step R^t after t batches", geometric),
-        entry("step", "EVERY,FACTOR", "multiplied with FACTOR after EVERY batches", stepwise),
-        entry("list", "T=FACTOR,...",
-              "FACTOR times --step from T batches on, T ascending: list:30e=0.1,60e=0.01", listed),
-        entry("linear", "END",
-              "in a straight line from --step to END, after as many batches as there are rounds",
-              linear),
-    };
+    static const auto all =
+        entries_of<MakeSchedule, ConstantSchedule, InverseSchedule, InverseSqrtSchedule,
+                   GeometricSchedule, StepSchedule, ListSchedule, LinearSchedule>();
     return all;
 }
 
 Schedule schedule_of(const Settings& settings, double step, const Span& span)
 {
     auto schedule = chosen(schedules(), settings, "schedule").make(settings, step, span);
-    const auto batches = batches_of(settings.text("warmup"), span);
-    if (!batches || !(*batches >= 0))
-        settings.refuse("warmup", ": write a number of batches, or of epochs as 5e");
-    if (*batches == 0) return schedule;
-    return [schedule, last = *batches](double t) {
+    const auto warmup = count_of(settings.text("warmup"));
+    if (!warmup) settings.refuse("warmup", ": write a number of batches, or of epochs as 5e");
+    if (warmup->count == 0) return schedule;
+    return [schedule, last = warmup->batches(span)](double t) {
         return schedule(t) * std::min(1.0, (t + 1) / last);
     };
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/registry.hpp"
+#include "base/typed_entry.hpp"
 
 namespace quorate {
 
@@ -23,7 +23,66 @@ struct Span {
 /// Makes a schedule. Arguments that count batches count epochs with an e behind them.
 /// @param step  that the schedule begins with
 /// @throws BadInput if the arguments behind the name are wrong
-using MakeSchedule = Schedule (*)(const Settings&, double step, const Span& span);
+using MakeSchedule = std::function<Schedule(const Settings&, double step, const Span& span)>;
+template <>
+struct PropertiesOf<MakeSchedule> {
+    struct type {};
+    static constexpr const char* option = "schedule";
+    static GivenComponent given(const Settings& settings, const std::string& form,
+                                const std::string& text, double step, const Span& span);
+};
+
+/// The entry of a schedule whose arguments are a T.
+template <class T>
+using ScheduleEntry = TypedEntry<MakeSchedule, T>;
+
+/// A number of batches, or of epochs.
+struct BatchCount {
+    double count = 1;
+    bool epochs = false;
+    double batches(const Span& span) const { return epochs ? count * span.epoch : count; }
+};
+
+// The arguments of the schedules; `quorate list schedules` has the formulas.
+
+struct ConstantSchedule {
+    static ScheduleEntry<ConstantSchedule> entry();
+};
+
+struct InverseSchedule {
+    BatchCount t0 = {};
+    static ScheduleEntry<InverseSchedule> entry();
+};
+
+struct InverseSqrtSchedule {
+    BatchCount t0 = {};
+    static ScheduleEntry<InverseSqrtSchedule> entry();
+};
+
+struct GeometricSchedule {
+    double ratio = 1;
+    static ScheduleEntry<GeometricSchedule> entry();
+};
+
+struct StepSchedule {
+    BatchCount every = {};
+    double factor = 1;
+    static ScheduleEntry<StepSchedule> entry();
+};
+
+struct ListSchedule {
+    struct Place {
+        BatchCount from;
+        double factor;
+    };
+    std::vector<Place> places = {{}};
+    static ScheduleEntry<ListSchedule> entry();
+};
+
+struct LinearSchedule {
+    double end = 0;
+    static ScheduleEntry<LinearSchedule> entry();
+};
 
 /// The schedules that --schedule can name.
 const std::vector<Entry<MakeSchedule>>& schedules();

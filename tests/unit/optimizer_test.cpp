@@ -329,12 +329,23 @@ TEST(Schedules, ArgumentsThatAreNoneAreRefusedWithTheForm)
               "FACTOR after EVERY batches");
     EXPECT_EQ(wrong("constant:5"),
               "--schedule is constant:5: write constant, the same step all the time");
-    EXPECT_EQ(wrong("geometric:-1"),
-              "--schedule is geometric:-1: write geometric:R, step R^t after t batches");
-    for (const std::string text : {"list", "list:", "list:5", "list:5=0", "list:0=1", "list:5=-1",
-                                   "list:5=1,5=2", "list:5=1,4=2", "list:5e=1,x=2", "list:5=1,"})
+    EXPECT_EQ(
+        wrong("geometric:-1"),
+        "--schedule is geometric:-1, but R is -1, not a number above 0: write geometric:R, step "
+        "R^t after t batches");
+    for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
+             {"list", ""},
+             {"list:", ""},
+             {"list:5", ""},
+             {"list:5=0", ", but FACTOR is 0, not a number above 0"},
+             {"list:0=1", ""},
+             {"list:5=-1", ", but FACTOR is -1, not a number above 0"},
+             {"list:5=1,5=2", ""},
+             {"list:5=1,4=2", ""},
+             {"list:5e=1,x=2", ""},
+             {"list:5=1,", ""}})
         EXPECT_EQ(wrong(text),
-                  "--schedule is " + text +
+                  "--schedule is " + text + why +
                       ": write list:T=FACTOR,..., FACTOR times --step from T batches on, T "
                       "ascending: list:30e=0.1,60e=0.01");
     for (const std::string text : {"geometric:1e", "step:2,1e", "linear:1e"})
