@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <mutex>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "model/conv_net.hpp"
 #include "model/learning_task.hpp"
-#include "model/model.hpp"
+#include "model/models.hpp"
 
 namespace quorate {
 
 namespace {
+
+using Kind = NetLayer::Kind;
 
 constexpr std::int64_t images_at_once = 32;
 
@@ -69,7 +73,7 @@ public:
     {
         std::vector<Layer> all;
         for (const auto& layer : nets_.layers()) {
-            const bool conv = layer.kind == NetLayer::Kind::conv;
+            const bool conv = layer.kind == Kind::conv;
             const auto area = layer.size * layer.size;
             if (layer.weights() > 0)
                 all.push_back({layer.weights(), conv ? layer.channels * area : layer.inputs(),
@@ -126,72 +130,97 @@ private:
     mutable Nets nets_;
 };
 
-// Reads the layers of "conv:16x5,pool:2,dense:64", and adds a last dense layer with a value for
-// each class.
-std::vector<NetLayer> layers_of(const Settings& settings, const DataShape& data,
-                                std::int64_t classes)
+constexpr std::array<std::string_view, 3> kind_words = {"conv", "pool",
+                                                        "dense"};  // in the order of Kind
+
+std::string word_of(const CnnOptions::Layer& layer)
 {
-    using Kind = NetLayer::Kind;
+    return fmt::format("{}:{}{}{}", kind_words.at(static_cast<std::size_t>(layer.kind)),
+                       layer.kind == Kind::pool ? layer.size : layer.outputs,
+                       layer.kind == Kind::conv ? "x" : "",
+                       layer.kind == Kind::conv ? std::to_string(layer.size) : "");
+}
+
+// The layers for these images, and a last dense one with a value for each class.
+std::vector<NetLayer> layers_for(const std::vector<CnnOptions::Layer>& given, const DataShape& data,
+                                 std::int64_t classes)
+{
     std::vector<NetLayer> layers;
     auto channels = data.channels, height = data.height, width = data.width;
-    const auto refuse = [&](const std::string& word, const std::string& why) {
-        settings.refuse("layers", fmt::format(", but '{}' {}", word, why));
-    };
-    for (const auto& given : split(settings.text("layers"), ',')) {
-        const auto word = trimmed(given);
-        const auto parts = split(word, ':');
-        const auto numbers = parts.size() == 2 ? split(parts[1], 'x') : std::vector<std::string>();
-        std::vector<std::int64_t> value;
-        for (const auto& number : numbers) value.push_back(to_integer(number).value_or(0));
-        const bool good =
-            !value.empty() && std::ranges::all_of(value, [](auto v) { return v > 0; });
-        const auto& kind = parts[0];
-        const bool dense_before = !layers.empty() && layers.back().kind == Kind::dense;
-        if (good && kind == "conv" && value.size() == 2 && !dense_before) {
-            if (value[1] % 2 == 0) refuse(word, "has an even size: use an odd one");
-            layers.push_back({Kind::conv, value[0], value[1], channels, height, width});
-            channels = value[0];
-        } else if (good && kind == "pool" && value.size() == 1 && !dense_before) {
-            if (value[0] > std::min(height, width))
-                refuse(word, fmt::format("is larger than what it gets, {} x {}", height, width));
-            layers.push_back({Kind::pool, channels, value[0], channels, height, width});
-            height /= value[0];
-            width /= value[0];
-        } else if (good && kind == "dense" && value.size() == 1) {
-            layers.push_back({Kind::dense, value[0], 0, channels, height, width});
-            channels = value[0];
-            height = width = 1;
-        } else {
-            refuse(word, "is no layer: write conv:CHANNELSxSIZE and pool:SIZE, then dense:VALUES");
-        }
+    for (const auto& layer : given) {
+        const auto [kind, outputs, size] = layer;
+        if (kind == Kind::pool && size > std::min(height, width))
+            throw Refusal("layers", fmt::format(", but '{}' is larger than what it gets, {} x {}",
+                                                word_of(layer), height, width));
+        layers.push_back(
+            {kind, kind == Kind::pool ? channels : outputs, size, channels, height, width});
+        channels = layers.back().outputs;
+        const auto shrunk = [&](auto side) {
+            return kind == Kind::conv ? side : kind == Kind::pool ? side / size : 1;
+        };
+        height = shrunk(height);
+        width = shrunk(width);
     }
     layers.push_back({Kind::dense, classes, 0, channels, height, width});
     return layers;
 }
 
-std::unique_ptr<Model> make_cnn(const Settings& settings, const DataShape& data)
+std::unique_ptr<Model> make_cnn(const CnnOptions& given, const DataShape& data)
 {
-    require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
+    require_task(data, {LearningTask::binary, LearningTask::multiclass});
     if (!data.image() || !data.dense)
-        settings.refuse("model",
-                        ", but the rows of the data set are not images: import it with "
-                        "--image CxHxW and --storage dense");
-    auto loss = softmax_loss(data, settings.integer("top-k", 1));
-    auto layers = layers_of(settings, data, loss->outputs());
+        throw Refusal("model",
+                      ", but the rows of the data set are not images: import it with "
+                      "--image CxHxW and --storage dense");
+    auto loss = softmax_loss(data, given.top_k);
+    auto layers = layers_for(given.layers, data, loss->outputs());
     return std::make_unique<Cnn>(std::move(loss), std::move(layers));
 }
 
 }  // namespace
 
-Entry<MakeModel> cnn_entry()
+void read_option(std::vector<CnnOptions::Layer>& layers, const GivenWords& given)
+{
+    layers.clear();
+    for (const auto& piece : split(given.text(), ',')) {
+        const auto word = trimmed(piece);
+        const auto refuse = [&](const std::string& why) {
+            given.refuse(fmt::format(", but '{}' {}", word, why));
+        };
+        const auto parts = split(word, ':');
+        std::vector<std::int64_t> value;
+        for (const auto& number : split(parts.back(), 'x'))
+            value.push_back(to_integer(number).value_or(0));
+        const auto place = std::ranges::find(kind_words, parts[0]) - kind_words.begin();
+        const auto kind = static_cast<Kind>(place);
+        const bool after_dense = !layers.empty() && layers.back().kind == Kind::dense;
+        if (parts.size() != 2 || place == std::ssize(kind_words) ||
+            value.size() != (kind == Kind::conv ? 2 : 1) || std::ranges::min(value) < 1 ||
+            (after_dense && kind != Kind::dense))
+            refuse("is no layer: write conv:CHANNELSxSIZE and pool:SIZE, then dense:VALUES");
+        if (kind == Kind::conv && value[1] % 2 == 0) refuse("has an even size: use an odd one");
+        layers.push_back(
+            {kind, kind == Kind::pool ? 0 : value[0], kind == Kind::dense ? 0 : value.back()});
+    }
+}
+
+std::string written(const std::vector<CnnOptions::Layer>& layers, const OptionRow&)
+{
+    std::string words;
+    for (const auto& layer : layers) words += (words.empty() ? "" : ",") + word_of(layer);
+    return words;
+}
+
+ModelEntry<CnnOptions> CnnOptions::entry()
 {
     return {.name = "cnn",
             .text = "convolutional network on images, in float32",
             .source = "LeCun et al. 1998; by oneDNN",
-            .options = {{"layers", "LAYER,...", "conv:16x5,pool:2,conv:32x5,pool:2,dense:64",
-                         "conv:CHANNELSxSIZE, pool:SIZE, dense:VALUES; a last dense layer with a "
-                         "value for each class follows"},
-                        top_k_option()},
+            .options = {{&CnnOptions::layers,
+                         {"layers", "LAYER,...", "conv:16x5,pool:2,conv:32x5,pool:2,dense:64",
+                          "conv:CHANNELSxSIZE, pool:SIZE, dense:VALUES; a last dense layer with a "
+                          "value for each class follows"}},
+                        {&CnnOptions::top_k, top_k_row()}},
             .make = make_cnn};
 }
 

@@ -7,13 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "model/models.hpp"
+
 namespace quorate {
 
 /// A layer. conv: size x size filters with ReLU, with so many zeros around that height and width
 /// stay. pool: the maximum of size x size pixels, without overlap; pixels that are left at the
 /// border are dropped. dense: with ReLU, but for the last layer.
 struct NetLayer {
-    enum class Kind { conv, pool, dense } kind;
+    using Kind = CnnOptions::Layer::Kind;
+    Kind kind;
     std::int64_t outputs;  // channels or values; pool: as many channels as come in
     std::int64_t size;     // of conv and pool, pixels
     // The shape of what comes in:

@@ -5,6 +5,7 @@
 
 #include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
+#include "model/models.hpp"
 #include "model/two_class_loss.hpp"
 
 namespace quorate {
@@ -35,12 +36,11 @@ private:
     bool squared_;
 };
 
-template <bool squared>
-std::unique_ptr<Model> make_hinge(const Settings& settings, const DataShape& data)
+template <bool squared, class T>
+std::unique_ptr<Model> make_hinge(const T& given, const DataShape& data)
 {
-    require_task(settings, data, {LearningTask::binary});
-    return std::make_unique<LinearModel>(
-        std::make_unique<HingeLoss>(threshold_of(settings), squared));
+    require_task(data, {LearningTask::binary});
+    return std::make_unique<LinearModel>(std::make_unique<HingeLoss>(given.threshold, squared));
 }
 
 }  // namespace
@@ -55,22 +55,22 @@ std::unique_ptr<Loss> squared_hinge_loss(double threshold)
     return std::make_unique<HingeLoss>(threshold, true);
 }
 
-Entry<MakeModel> hinge_entry()
+ModelEntry<HingeOptions> HingeOptions::entry()
 {
     return {.name = "hinge",
             .text = "support vector machine on labels +1 and -1; its subgradient is 0 at margin 1",
             .source = "Cortes and Vapnik 1995",
-            .options = {threshold_option()},
-            .make = make_hinge<false>};
+            .options = {{&HingeOptions::threshold, threshold_row()}},
+            .make = make_hinge<false, HingeOptions>};
 }
 
-Entry<MakeModel> squared_hinge_entry()
+ModelEntry<SquaredHingeOptions> SquaredHingeOptions::entry()
 {
     return {.name = "squared-hinge",
             .text = "support vector machine with the square of the hinge loss, which is smooth",
             .source = "textbook (L2-loss SVM of LIBLINEAR)",
-            .options = {threshold_option()},
-            .make = make_hinge<true>};
+            .options = {{&SquaredHingeOptions::threshold, threshold_row()}},
+            .make = make_hinge<true, SquaredHingeOptions>};
 }
 
 }  // namespace quorate

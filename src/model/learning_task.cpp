@@ -4,20 +4,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace quorate {
 
-void require_task(const Settings& settings, const DataShape& data,
-                  const std::vector<LearningTask>& tasks)
+void require_task(const DataShape& data, const std::vector<LearningTask>& tasks)
 {
     if (std::ranges::find(tasks, data.task) != tasks.end()) return;
     switch (data.task) {
         case LearningTask::binary:
-            settings.refuse("model",
-                            ", which is not for labels of two classes: use logistic, "
-                            "hinge, squared-hinge, ridge, softmax, mlp or cnn");
+            throw Refusal("model",
+                          ", which is not for labels of two classes: use logistic, "
+                          "hinge, squared-hinge, ridge, softmax, mlp or cnn");
         case LearningTask::multiclass:
-            settings.refuse(
+            throw Refusal(
                 "model",
                 fmt::format(", but the data set has {} classes: use softmax, mlp or cnn, or import "
                             "it with {}a --label-map to -1 and 1",
@@ -26,20 +26,22 @@ void require_task(const Settings& settings, const DataShape& data,
                                 ? "--task regression if its labels are amounts, or with "
                                 : ""));
         case LearningTask::regression:
-            settings.refuse("model",
-                            ", but the labels of the data set are numbers, not classes: "
-                            "use ridge, or mlp with --loss squared");
+            throw Refusal("model",
+                          ", but the labels of the data set are numbers, not classes: "
+                          "use ridge, or mlp with --loss squared");
     }
 }
 
-Option threshold_option()
+OptionRow threshold_row()
 {
-    return {"threshold", "SCORE", "0", "rows with a higher score are called positive"};
+    return {{"threshold", "SCORE", "0", "rows with a higher score are called positive"},
+            {.lowest = std::numeric_limits<double>::lowest()}};
 }
 
-Option top_k_option()
+OptionRow top_k_row()
 {
-    return {"top-k", "K", "5", "the metric top_k counts rows whose class is among the best K"};
+    return {{"top-k", "K", "5", "the metric top_k counts rows whose class is among the best K"},
+            {.lowest = 1}};
 }
 
 }  // namespace quorate

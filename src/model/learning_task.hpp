@@ -3,21 +3,20 @@
 
 #include <vector>
 
-#include "base/settings.hpp"
+#include "base/fields.hpp"
 #include "model/data_shape.hpp"
 
 namespace quorate {
 
-/// Checks that --model can learn what the labels of the data mean.
+/// Checks that a model can learn what the labels of the data mean.
 /// @param tasks  those that the model can learn
-/// @throws BadInput, with models for such data, if it cannot
-void require_task(const Settings& settings, const DataShape& data,
-                  const std::vector<LearningTask>& tasks);
+/// @throws Refusal, with models for such data, if it cannot
+void require_task(const DataShape& data, const std::vector<LearningTask>& tasks);
 
-/// The option --threshold of models for two classes.
-Option threshold_option();
+/// The row of --threshold, of models for two classes.
+OptionRow threshold_row();
 
-/// The option --top-k of models for several classes.
-Option top_k_option();
+/// The row of --top-k, of models for several classes.
+OptionRow top_k_row();
 
 }  // namespace quorate

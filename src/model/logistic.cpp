@@ -6,6 +6,7 @@
 #include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
 #include "model/metrics.hpp"
+#include "model/models.hpp"
 #include "model/two_class_loss.hpp"
 
 namespace quorate {
@@ -70,15 +71,15 @@ std::unique_ptr<Loss> logistic_loss(double threshold)
     return std::make_unique<LogisticLoss>(threshold);
 }
 
-Entry<MakeModel> logistic_entry()
+ModelEntry<LogisticOptions> LogisticOptions::entry()
 {
     return {.name = "logistic",
             .text = "logistic regression on labels +1 and -1, score x.w",
             .source = "textbook; stable form",
-            .options = {threshold_option()},
-            .make = [](const Settings& settings, const DataShape& data) {
-                require_task(settings, data, {LearningTask::binary});
-                return std::make_unique<LinearModel>(logistic_loss(threshold_of(settings)));
+            .options = {{&LogisticOptions::threshold, threshold_row()}},
+            .make = [](const LogisticOptions& given, const DataShape& data) {
+                require_task(data, {LearningTask::binary});
+                return std::make_unique<LinearModel>(logistic_loss(given.threshold));
             }};
 }
 

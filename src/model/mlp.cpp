@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Multi-layer perceptrons: dense layers with an activation between them, softmax or squared loss.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <Eigen/Core>
 #include <algorithm>
 
-#include "base/error.hpp"
 #include "base/text.hpp"
 #include "model/learning_task.hpp"
 #include "model/linear.hpp"
-#include "model/model.hpp"
+#include "model/models.hpp"
 
 namespace quorate {
 
@@ -18,7 +18,7 @@ namespace {
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Bias = Eigen::Map<const Eigen::RowVectorXd>;
 
-enum class Activation { relu, tanh };
+using Activation = MlpOptions::Activation;
 
 // Layer l maps widths_[l - 1] values to widths_[l]; layer 0 maps the columns of the data.
 // Parameters: W_0 (columns x widths_[0]), b_0, W_1, b_1, ...; each W row by row.
@@ -142,44 +142,48 @@ private:
     Activation activation_;
 };
 
-std::vector<std::int64_t> hidden_of(const Settings& settings)
+std::unique_ptr<Model> make_mlp(const MlpOptions& given, const DataShape& data)
 {
-    std::vector<std::int64_t> widths;
-    for (const auto& word : split(settings.text("hidden"), ',')) {
-        const auto width = to_integer(trimmed(word));
-        if (!width || *width < 1)
-            settings.refuse("hidden", ": write the widths of the hidden layers, as in 256,128");
-        widths.push_back(*width);
-    }
-    return widths;
-}
-
-std::unique_ptr<Model> make_mlp(const Settings& settings, const DataShape& data)
-{
-    const bool squared = settings.one_of("loss", {"softmax", "squared"}) == "squared";
-    require_task(
-        settings, data,
-        {LearningTask::binary, squared ? LearningTask::regression : LearningTask::multiclass});
-    const auto activation = settings.one_of("activation", {"relu", "tanh"});
+    const bool squared = given.loss == MlpOptions::Loss::squared;
+    require_task(data, {LearningTask::binary,
+                        squared ? LearningTask::regression : LearningTask::multiclass});
     return std::make_unique<Mlp>(
-        squared ? squared_loss(data.task, settings.real("threshold", -1e300))
-                : softmax_loss(data, settings.integer("top-k", 1)),
-        hidden_of(settings), activation == "relu" ? Activation::relu : Activation::tanh);
+        squared ? squared_loss(data.task, given.threshold) : softmax_loss(data, given.top_k),
+        given.hidden, given.activation);
 }
 
 }  // namespace
 
-Entry<MakeModel> mlp_entry()
+void read_option(std::vector<std::int64_t>& widths, const GivenWords& given)
+{
+    widths.clear();
+    for (const auto& word : split(given.text(), ',')) {
+        const auto width = to_integer(trimmed(word));
+        if (!width || *width < 1)
+            given.refuse(": write the widths of the hidden layers, as in 256,128");
+        widths.push_back(*width);
+    }
+}
+
+std::string written(const std::vector<std::int64_t>& widths, const OptionRow&)
+{
+    return fmt::format("{}", fmt::join(widths, ","));
+}
+
+ModelEntry<MlpOptions> MlpOptions::entry()
 {
     return {.name = "mlp",
             .text = "multi-layer perceptron: dense layers and an activation between them",
             .source = "textbook",
-            .options = {{"hidden", "N,...", "256", "widths of the hidden layers"},
-                        {"activation", "relu|tanh", "relu", "of the hidden layers"},
-                        {"loss", "softmax|squared", "softmax",
-                         "loss of the scores: for classes, or for numbers"},
-                        threshold_option(),
-                        top_k_option()},
+            .options = {{&MlpOptions::hidden,
+                         {"hidden", "N,...", "256", "widths of the hidden layers"}},
+                        {&MlpOptions::activation,
+                         {"activation", "relu|tanh", "relu", "of the hidden layers"}},
+                        {&MlpOptions::loss,
+                         {"loss", "softmax|squared", "softmax",
+                          "loss of the scores: for classes, or for numbers"}},
+                        {&MlpOptions::threshold, threshold_row()},
+                        {&MlpOptions::top_k, top_k_row()}},
             .make = make_mlp};
 }
 

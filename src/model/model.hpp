@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "base/registry.hpp"
+#include "base/typed_entry.hpp"
 #include "model/data_shape.hpp"
 #include "model/loss.hpp"
 #include "model/row_view.hpp"
@@ -82,6 +82,15 @@ private:
 
 /// @throws BadInput if the model is not for such data, or an option is wrong
 using MakeModel = std::function<std::unique_ptr<Model>(const Settings&, const DataShape&)>;
+template <>
+struct PropertiesOf<MakeModel> {
+    struct type {};
+    static constexpr const char* option = "model";
+};
+
+/// The entry of a model whose options are a T (model/models.hpp has those structs).
+template <class T>
+using ModelEntry = TypedEntry<MakeModel, T>;
 
 /// The models that --model can name.
 const std::vector<Entry<MakeModel>>& models();

@@ -2,6 +2,7 @@
 // Least squares: loss (z - y)^2 with z = x.w; with --l2, ridge regression.
 #include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
+#include "model/models.hpp"
 #include "model/two_class_loss.hpp"
 
 namespace quorate {
@@ -59,17 +60,16 @@ std::unique_ptr<Loss> squared_loss(LearningTask task, double threshold)
     return std::make_unique<SquaredLoss>(task, threshold);
 }
 
-Entry<MakeModel> ridge_entry()
+ModelEntry<RidgeOptions> RidgeOptions::entry()
 {
-    return {
-        .name = "ridge",
-        .text = "least squares on numbers, or on labels +1 and -1; with --l2, ridge regression",
-        .source = "textbook",
-        .options = {threshold_option()},
-        .make = [](const Settings& settings, const DataShape& data) {
-            require_task(settings, data, {LearningTask::binary, LearningTask::regression});
-            return std::make_unique<LinearModel>(squared_loss(data.task, threshold_of(settings)));
-        }};
+    return {.name = "ridge",
+            .text = "least squares on numbers, or on labels +1 and -1; with --l2, ridge regression",
+            .source = "textbook",
+            .options = {{&RidgeOptions::threshold, threshold_row()}},
+            .make = [](const RidgeOptions& given, const DataShape& data) {
+                require_task(data, {LearningTask::binary, LearningTask::regression});
+                return std::make_unique<LinearModel>(squared_loss(data.task, given.threshold));
+            }};
 }
 
 }  // namespace quorate

@@ -7,6 +7,7 @@
 #include "model/learning_task.hpp"
 #include "model/linear_model.hpp"
 #include "model/metrics.hpp"
+#include "model/models.hpp"
 
 namespace quorate {
 
@@ -145,17 +146,16 @@ std::unique_ptr<Loss> softmax_loss(const DataShape& data, std::int64_t top_k)
     return std::make_unique<SoftmaxLoss>(data, top_k);
 }
 
-Entry<MakeModel> softmax_entry()
+ModelEntry<SoftmaxOptions> SoftmaxOptions::entry()
 {
-    return {
-        .name = "softmax",
-        .text = "multinomial logistic regression on classes, a score for each",
-        .source = "textbook",
-        .options = {top_k_option()},
-        .make = [](const Settings& settings, const DataShape& data) {
-            require_task(settings, data, {LearningTask::binary, LearningTask::multiclass});
-            return std::make_unique<LinearModel>(softmax_loss(data, settings.integer("top-k", 1)));
-        }};
+    return {.name = "softmax",
+            .text = "multinomial logistic regression on classes, a score for each",
+            .source = "textbook",
+            .options = {{&SoftmaxOptions::top_k, top_k_row()}},
+            .make = [](const SoftmaxOptions& given, const DataShape& data) {
+                require_task(data, {LearningTask::binary, LearningTask::multiclass});
+                return std::make_unique<LinearModel>(softmax_loss(data, given.top_k));
+            }};
 }
 
 }  // namespace quorate

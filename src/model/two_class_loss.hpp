@@ -3,9 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <limits>
 
-#include "base/settings.hpp"
 #include "model/linear.hpp"
 #include "model/loss.hpp"
 #include "model/metrics.hpp"
@@ -55,11 +53,5 @@ protected:
 private:
     double threshold_;
 };
-
-/// Reads --threshold.
-inline double threshold_of(const Settings& settings)
-{
-    return settings.real("threshold", std::numeric_limits<double>::lowest());
-}
 
 }  // namespace quorate
