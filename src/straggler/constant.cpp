@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "straggler/arguments.hpp"
+#include "straggler/delays.hpp"
 
 namespace quorate {
 
 namespace {
 
-class ConstantDelay final : public DelayModel {
+class Constant final : public DelayModel {
 public:
-    explicit ConstantDelay(double value) : value_(value) {}
+    explicit Constant(double value) : value_(value) {}
     double draw(int, std::int64_t, double) override { return value_; }
     std::optional<double> mean_of_order(int, int) const override { return value_; }
 
@@ -17,23 +18,22 @@ private:
 
 }  // namespace
 
-Entry<MakeDelay> no_delay_entry()
+DelayEntry<NoDelay> NoDelay::entry()
 {
     return {.name = "none",
             .text = "no injected delay",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                DelayArguments(settings, setup).all_words();
-                return std::make_unique<ConstantDelay>(setup.neutral);
+            .make = [](const NoDelay&, const DelaySetup& setup) {
+                return std::make_unique<Constant>(setup.neutral);
             }};
 }
 
-Entry<MakeDelay> constant_delay_entry()
+DelayEntry<ConstantDelay> ConstantDelay::entry()
 {
     return {.name = "constant",
-            .arguments = "SECONDS",
+            .arguments = {{&ConstantDelay::value, "SECONDS", value_bounds}},
             .text = "the same delay for every worker and round",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                return std::make_unique<ConstantDelay>(DelayArguments(settings, setup).values()[0]);
+            .make = [](const ConstantDelay& given, const DelaySetup&) {
+                return std::make_unique<Constant>(given.value);
             }};
 }
 

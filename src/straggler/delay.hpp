@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "base/registry.hpp"
+#include "base/typed_entry.hpp"
 
 namespace quorate {
 
@@ -59,6 +59,17 @@ struct DelaySetup {
 
 /// Makes a delay model. @throws BadInput if its arguments are wrong
 using MakeDelay = std::function<std::unique_ptr<DelayModel>(const Settings&, const DelaySetup&)>;
+template <>
+struct PropertiesOf<MakeDelay> {
+    struct type {};
+    static constexpr const char* option = "delay";
+    static GivenComponent given(const Settings& settings, const std::string& form,
+                                const std::string& text, const DelaySetup& setup);
+};
+
+/// The entry of a delay model whose arguments are a T (straggler/delays.hpp has those structs).
+template <class T>
+using DelayEntry = TypedEntry<MakeDelay, T>;
 
 /// The models that --delay and --slowdown can name.
 const std::vector<Entry<MakeDelay>>& delays();

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "straggler/arguments.hpp"
+#include "straggler/delays.hpp"
 
 namespace quorate {
 
@@ -11,9 +11,12 @@ namespace {
 // The delays of the public ErasureHead code, bit for bit: in round i (from 0) NumPy's legacy
 // generator is seeded with i and draws Exp(mean 0.5 s) for worker 0, 1, ..., n-1. They do not
 // depend on the run's seed.
-class ErasureHeadDelay final : public DelayModel {
+class ErasureHead final : public DelayModel {
 public:
-    explicit ErasureHeadDelay(int machines) : seconds_(static_cast<std::size_t>(machines)) {}
+    ErasureHead(const ErasureHeadDelay&, const DelaySetup& setup)
+        : seconds_(static_cast<std::size_t>(setup.machines))
+    {
+    }
 
     double draw(int machine, std::int64_t draw, double) override
     {
@@ -37,17 +40,14 @@ private:
 
 }  // namespace
 
-Entry<MakeDelay> erasurehead_delay_entry()
+DelayEntry<ErasureHeadDelay> ErasureHeadDelay::entry()
 {
     return {.name = "erasurehead",
             .text =
                 "the delays of the public ErasureHead code, bit for bit: Exp(mean 0.5 s), seeded "
                 "by the round",
             .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                DelayArguments(settings, setup).all_words();
-                return std::make_unique<ErasureHeadDelay>(setup.machines);
-            }};
+            .make = construct_a<ErasureHead>};
 }
 
 }  // namespace quorate

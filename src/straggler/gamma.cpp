@@ -2,42 +2,34 @@
 #include "base/gamma.hpp"
 
 #include "straggler/arguments.hpp"
+#include "straggler/delays.hpp"
 #include "straggler/keyed.hpp"
 
 namespace quorate {
 
 namespace {
 
-class GammaDelay final : public DelayModel {
+class Gamma final : public RandomDelay<GammaDelay> {
 public:
-    GammaDelay(const DelaySetup& setup, double mean, double deviation)
-        : draws_(setup), mean_(mean), deviation_(deviation)
-    {
-    }
+    using RandomDelay::RandomDelay;
 
     double draw(int machine, std::int64_t draw, double) override
     {
         auto stream = draws_.stream(machine, draw);
-        return gamma(stream, mean_, deviation_);
+        return gamma(stream, given_.mean, given_.deviation);
     }
-
-private:
-    Draws draws_;
-    double mean_, deviation_;
 };
 
 }  // namespace
 
-Entry<MakeDelay> gamma_delay_entry()
+DelayEntry<GammaDelay> GammaDelay::entry()
 {
     return {.name = "gamma",
-            .arguments = "MEAN,SD",
+            .arguments = {{&GammaDelay::mean, "MEAN", value_bounds},
+                          {&GammaDelay::deviation, "SD", value_bounds}},
             .text = "independent gamma delays of that mean and standard deviation",
             .source = "Severinson et al., arXiv 2111.13877",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                const auto values = DelayArguments(settings, setup).values();
-                return std::make_unique<GammaDelay>(setup, values[0], values[1]);
-            }};
+            .make = construct_a<Gamma>};
 }
 
 }  // namespace quorate

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "straggler/arguments.hpp"
 #include "straggler/burst_chain.hpp"
+#include "straggler/delays.hpp"
 
 namespace quorate {
 
 namespace {
 
 // Stragglers that last: each machine is a Markov chain of two states, one step a draw.
-class GilbertElliottDelay final : public DelayModel {
+class GilbertElliott final : public DelayModel {
 public:
-    GilbertElliottDelay(const DelaySetup& setup, double p_bad, double p_good, double value)
-        : chain_(setup, p_bad, p_good), value_(value), neutral_(setup.neutral)
+    GilbertElliott(const GilbertElliottDelay& given, const DelaySetup& setup)
+        : chain_(setup, given.p_bad, given.p_good), value_(given.value), neutral_(setup.neutral)
     {
+        refuse_unless_it_changes(given.p_bad, given.p_good);
     }
 
     double draw(int machine, std::int64_t draw, double) override
@@ -26,24 +28,17 @@ private:
 
 }  // namespace
 
-Entry<MakeDelay> gilbert_elliott_delay_entry()
+DelayEntry<GilbertElliottDelay> GilbertElliottDelay::entry()
 {
     return {.name = "gilbert-elliott",
-            .arguments = "P_BAD,P_GOOD,VALUE",
+            .arguments = {{&GilbertElliottDelay::p_bad, "P_BAD", probability_bounds},
+                          {&GilbertElliottDelay::p_good, "P_GOOD", probability_bounds},
+                          {&GilbertElliottDelay::value, "VALUE", value_bounds}},
             .text =
                 "bursts: a machine turns bad with probability P_BAD a draw, good with P_GOOD; "
                 "bad draws are VALUE",
             .source = "Gilbert, BSTJ 1960; Elliott, BSTJ 1963",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                const DelayArguments arguments(settings, setup);
-                const auto words = arguments.all_words();
-                const double p_bad = arguments.number("P_BAD", words[0], 1);
-                const double p_good = arguments.number("P_GOOD", words[1], 1);
-                if (p_bad + p_good == 0)
-                    arguments.refuse(", but P_BAD and P_GOOD are both 0, which never changes");
-                return std::make_unique<GilbertElliottDelay>(setup, p_bad, p_good,
-                                                             arguments.value("VALUE", words[2]));
-            }};
+            .make = construct_a<GilbertElliott>};
 }
 
 }  // namespace quorate

@@ -23,4 +23,15 @@ private:
     Purpose purpose_;
 };
 
+/// The base of models that draw random numbers. @tparam T  their arguments
+template <class T>
+class RandomDelay : public DelayModel {
+public:
+    RandomDelay(const T& given, const DelaySetup& setup) : given_(given), draws_(setup) {}
+
+protected:
+    T given_;
+    Draws draws_;
+};
+
 }  // namespace quorate

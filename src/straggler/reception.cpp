@@ -2,44 +2,38 @@
 #include <cmath>
 
 #include "straggler/arguments.hpp"
+#include "straggler/delays.hpp"
 #include "straggler/keyed.hpp"
 
 namespace quorate {
 
 namespace {
 
-class ReceptionDelay final : public DelayModel {
+class Reception final : public RandomDelay<ReceptionDelay> {
 public:
-    ReceptionDelay(const DelaySetup& setup, double deviation) : draws_(setup), deviation_(deviation)
+    Reception(const ReceptionDelay& given, const DelaySetup& setup) : RandomDelay(given, setup)
     {
+        if (setup.purpose == Purpose::slowdown)
+            throw Refusal(setup.option,
+                          ", which delays messages and slows no computation: use it as --delay");
     }
 
     double draw(int machine, std::int64_t draw, double) override
     {
-        return std::abs(deviation_ * draws_.stream(machine, draw).normal());
+        return std::abs(given_.deviation * draws_.stream(machine, draw).normal());
     }
 
     bool on_reception() const override { return true; }
-
-private:
-    Draws draws_;
-    double deviation_;
 };
 
 }  // namespace
 
-Entry<MakeDelay> reception_delay_entry()
+DelayEntry<ReceptionDelay> ReceptionDelay::entry()
 {
     return {.name = "gauss-recv",
-            .arguments = "SD",
+            .arguments = {{&ReceptionDelay::deviation, "SD", value_bounds}},
             .text = "messages are late, not computations: |normal| of that deviation, mean 0.8 SD",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                const DelayArguments arguments(settings, setup);
-                if (setup.purpose == Purpose::slowdown)
-                    arguments.refuse_value(
-                        ", which delays messages and slows no computation: use it as --delay");
-                return std::make_unique<ReceptionDelay>(setup, arguments.values()[0]);
-            }};
+            .make = construct_a<Reception>};
 }
 
 }  // namespace quorate

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/median.hpp"
-#include "straggler/arguments.hpp"
+#include "straggler/delays.hpp"
 
 namespace quorate {
 
@@ -16,9 +16,9 @@ namespace {
 //
 // As a slowdown: the recorded time over the median of all times. The slope is not used, because the
 // computation that the factor multiplies is already in proportion to the load.
-class ReplayDelay final : public DelayModel {
+class Replay final : public DelayModel {
 public:
-    explicit ReplayDelay(WorkerTimes times) : times_(std::move(times)) {}
+    explicit Replay(WorkerTimes times) : times_(std::move(times)) {}
 
     double draw(int machine, std::int64_t draw, double load) override
     {
@@ -34,17 +34,17 @@ private:
 
 }  // namespace
 
-Entry<MakeDelay> trace_delay_entry()
+DelayEntry<TraceDelay> TraceDelay::entry()
 {
     return {.name = "trace",
-            .arguments = "FILE",
+            .arguments = {{&TraceDelay::file, "FILE"}},
             .text = "replays recorded times, from CSV or a trace; as a slowdown: over their median",
-            .make = [](const Settings& settings, const DelaySetup& setup) {
-                const DelayArguments arguments(settings, setup);
+            .make = [](const TraceDelay& given, const DelaySetup& setup) {
                 if (!setup.read_times) throw std::logic_error("a trace without read_times");
-                auto times = setup.read_times(arguments.text());
+                auto times = setup.read_times(given.file);
                 if (times.workers < setup.machines)
-                    arguments.refuse_value(
+                    throw Refusal(
+                        setup.option,
                         fmt::format(", which holds times of {} workers, but there are {}: use "
                                     "--workers {} or fewer, or times of more workers",
                                     times.workers, setup.machines, times.workers));
@@ -53,13 +53,14 @@ Entry<MakeDelay> trace_delay_entry()
                     // worker does not depend on how many take part.
                     const double typical = median(times.seconds);
                     if (typical <= 0)
-                        arguments.refuse_value(
+                        throw Refusal(
+                            setup.option,
                             ", whose median time is 0, so that nothing can be said to be slower "
                             "than it: use it as --delay");
                     for (auto& seconds : times.seconds) seconds /= typical;
                     times.slope = 0;
                 }
-                return std::make_unique<ReplayDelay>(std::move(times));
+                return std::make_unique<Replay>(std::move(times));
             }};
 }
 

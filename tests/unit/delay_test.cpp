@@ -451,7 +451,7 @@ TEST(Delays, ValuesAreTimesWithUnitsAndFactorsOfSlowdownsAreNot)
             EXPECT_EQ(one->draw(machine, 3, 0), other->draw(machine, 3, 0)) << timed;
     }
     EXPECT_EQ(refusal([] { delay("pareto:1,2s"); }),
-              "--delay is pareto:1,2s, but SHAPE is 2s, not a number of at least 0: write "
+              "--delay is pareto:1,2s, but SHAPE is 2s, not a number above 0: write "
               "pareto:SCALE,SHAPE");
     EXPECT_EQ(refusal([] { slowdown("constant:2s"); }),
               "--slowdown is constant:2s, but SECONDS is 2s, not a number of at least 0: write "
@@ -486,8 +486,8 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"shifted-exponential:,1",
          ", but SHIFT is empty, not a time of at least 0, such as 0.05 or 50ms: write "
          "shifted-exponential:SHIFT,MEAN"},
-        {"pareto:1,0", ", but SHAPE must be above 0: write pareto:SCALE,SHAPE"},
-        {"pareto:1,x", ", but SHAPE is x, not a number of at least 0: write pareto:SCALE,SHAPE"},
+        {"pareto:1,0", ", but SHAPE is 0, not a number above 0: write pareto:SCALE,SHAPE"},
+        {"pareto:1,x", ", but SHAPE is x, not a number above 0: write pareto:SCALE,SHAPE"},
         {"lognormal:1", ": write lognormal:MEDIAN,SIGMA"},
         {"mixture:", mixture},
         {"mixture:1/2", ", but 1/2 is not MEAN/SD/WEIGHT" + mixture},
@@ -499,7 +499,7 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"mixture:1/2/2", ", but WEIGHT is 2, not a number from 0 to 1" + mixture},
         {"gilbert-elliott:0.1,0.2", burst},
         {"uneven:0.1,0.2", uneven},
-        {"uneven:0,0,0,1,1,1,3", uneven},
+        {"uneven:0,0,0,1,1,1,3", ", but no worker is named" + uneven},
         {"uneven:0,0,0,1,1,0", ", but DRAWS is 0, not a whole number of at least 1" + uneven},
         {"uneven:0,0,0,0,1,1", ", but P_BAD and P_GOOD are both 0, which never changes" + uneven},
         {"gamma:1", ": write gamma:MEAN,SD"},
