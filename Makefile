@@ -236,14 +236,14 @@ endif
 # What programs and plugins may include, and all that it includes: <quorate/FRONT>, <quorate/FOLDER/FILE>. Each is in
 # $(B)/include as it is installed, where one folder holds all: sources include each other without `quorate/`.
 front          := quorate.hpp arrays.hpp data.hpp petsc.hpp
-public_headers := $(addprefix base/,error.hpp fields.hpp index.hpp random.hpp registry.hpp seconds.hpp settings.hpp \
-    text.hpp typed_entry.hpp values.hpp) \
+public_headers := $(addprefix base/,arguments.hpp error.hpp fields.hpp index.hpp random.hpp registry.hpp seconds.hpp \
+    settings.hpp text.hpp typed_entry.hpp values.hpp) \
   $(addprefix code/,collect_decoder.hpp generator.hpp gradient_code.hpp partition.hpp) \
-  $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp quality.hpp row_view.hpp) \
-  $(addprefix optimizer/,optimizer.hpp regularizer.hpp) \
+  $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp row_view.hpp) \
+  $(addprefix optimizer/,optimizer.hpp optimizers.hpp regularizer.hpp schedule.hpp) \
   $(addprefix scheme/,round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp types.hpp) \
   $(addprefix scheme/,$(addsuffix /schemes.hpp,anytime cached newest products rounds sequential)) \
-  $(addprefix scheme/rounds/,adaptive_deadline.hpp synchronous.hpp) straggler/delay.hpp \
+  $(addprefix scheme/rounds/,adaptive_deadline.hpp synchronous.hpp) $(addprefix straggler/,delay.hpp delays.hpp) \
   $(addprefix tables/,formats.hpp raw_table.hpp source.hpp spool.hpp) \
   $(addprefix trace/,rows.hpp sink.hpp trace.hpp)
 included       := $(addprefix $(B)/include/quorate/,build.hpp $(front) $(public_headers))

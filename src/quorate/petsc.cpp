@@ -421,14 +421,12 @@ Data data_of(Mat rows, Vec labels, Mat test_rows, Vec test_labels, const DataOpt
     return Data(written(ranks, parts, stored, options.name, shape));
 }
 
-std::optional<Trace> run(Mat rows, Vec labels, const Options& options,
-                         const std::vector<ComponentOptions>& components)
+std::optional<Trace> run(Mat rows, Vec labels, const Options& options, const Components& components)
 {
     return run(data_of(rows, labels), options, components);
 }
 
-Trace simulate(Mat rows, Vec labels, const Options& options,
-               const std::vector<ComponentOptions>& components)
+Trace simulate(Mat rows, Vec labels, const Options& options, const Components& components)
 {
     return simulate(data_of(rows, labels), options, components);
 }

@@ -48,13 +48,12 @@ Data data_of(Mat rows, Vec labels, Mat test_rows = nullptr, Vec test_labels = nu
 /// distributed, whoever becomes a worker: rank 0, the coordinator, may hold rows, too.
 /// @throws BadInput, Failure  as these
 std::optional<Trace> run(Mat rows, Vec labels, const Options& options,
-                         const std::vector<ComponentOptions>& components = {});
+                         const Components& components = {});
 
 /// As simulate(data_of(rows, labels), options). Collective over the matrix's communicator; each
 /// rank simulates the whole run and returns the same trace.
 /// @throws BadInput, Failure  as these
-Trace simulate(Mat rows, Vec labels, const Options& options,
-               const std::vector<ComponentOptions>& components = {});
+Trace simulate(Mat rows, Vec labels, const Options& options, const Components& components = {});
 
 }  // namespace QUORATE_ABI
 

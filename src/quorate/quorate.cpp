@@ -29,41 +29,47 @@ Options with(const Data& data, const Options& options)
     return all;
 }
 
-Options joined(Options options, const std::vector<ComponentOptions>& components)
+Options joined(Options options, const Components& components)
 {
     const auto refuse = [&](const std::string& name) {
         throw BadInput(fmt::format("--{} is {}, but a struct has it too: leave out one of the two",
                                    name, options.at(name)));
     };
-    for (const auto& component : components) {
+    for (const auto& [kind, component] :
+         std::initializer_list<std::pair<std::string, const ComponentWords&>>{
+             {"scheme", components.scheme},
+             {"optimizer", components.optimizer},
+             {"schedule", components.schedule},
+             {"model", components.model},
+             {"delay", components.delay},
+             {"slowdown", components.slowdown}}) {
+        if (component.name.empty()) continue;
+        if (!options.emplace(kind, component.name).second) refuse(kind);
         for (const auto& option : component.options)
             if (options.contains(option.name)) refuse(option.name);
-        for (const auto& [name, value] : component.words)
-            if (!options.emplace(name, value).second) refuse(name);
+        options.insert(component.words.begin(), component.words.end());
     }
     return options;
 }
 
 }  // namespace
 
-Trace simulate(const Options& options, const std::vector<ComponentOptions>& components)
+Trace simulate(const Options& options, const Components& components)
 {
     return simulate(make_settings(simulation_options(), joined(options, components)));
 }
 
-std::optional<Trace> run(const Options& options, const std::vector<ComponentOptions>& components)
+std::optional<Trace> run(const Options& options, const Components& components)
 {
     return run_in_memory(make_settings(run_options(), joined(options, components)));
 }
 
-Trace simulate(const Data& data, const Options& options,
-               const std::vector<ComponentOptions>& components)
+Trace simulate(const Data& data, const Options& options, const Components& components)
 {
     return simulate(with(data, options), components);
 }
 
-std::optional<Trace> run(const Data& data, const Options& options,
-                         const std::vector<ComponentOptions>& components)
+std::optional<Trace> run(const Data& data, const Options& options, const Components& components)
 {
     return run(with(data, options), components);
 }

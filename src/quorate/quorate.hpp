@@ -8,15 +8,17 @@
 //                                   {"stragglers", "2"}, {"delay", "exponential:1"}});
 //   for (const auto& round : trace.rounds) std::printf("%g\n", round.time);
 //
-// The options of a scheme can be its struct as well (scheme/schemes.hpp):
+// Components and their options can be structs as well:
 //
-//   quorate::simulate({{"dry", "on"}, {"workers", "30"}, {"delay", "exponential:1"}},
-//                     {quorate::AgcOptions{.stragglers = 2, .collect = 15}});
+//   quorate::simulate({{"dry", "on"}, {"workers", "30"}},
+//                     {.scheme = quorate::AgcOptions{.stragglers = 2, .collect = 15},
+//                      .delay = quorate::ExponentialDelay{.mean = 1}});
 //
 // Options are those of the command line (quorate simulate --help). A wrong option throws BadInput,
 // whose text says what would be right. A run that cannot go on throws Failure.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,15 +31,16 @@
 #include "code/gradient_code.hpp"
 #include "code/partition.hpp"
 #include "model/linear_model.hpp"
-#include "model/model.hpp"
-#include "optimizer/optimizer.hpp"
+#include "model/models.hpp"
+#include "optimizer/optimizers.hpp"
+#include "optimizer/schedule.hpp"
 #include "quorate/build.hpp"
 #include "quorate/data.hpp"
 #include "scheme/rounds/synchronous.hpp"
 #include "scheme/sample_mean.hpp"
 #include "scheme/scheme.hpp"
 #include "scheme/schemes.hpp"
-#include "straggler/delay.hpp"
+#include "straggler/delays.hpp"
 #include "tables/formats.hpp"
 #include "trace/trace.hpp"
 
@@ -49,16 +52,32 @@ inline namespace QUORATE_ABI {
 /// fields.
 using Trace = trace::Trace;
 
-/// A component with its options, as its struct: AgcOptions{.stragglers = 2}.
-struct ComponentOptions {
+/// A component as words. If none is chosen, its name is empty.
+struct ComponentWords {
+    std::string name = {};  // with its arguments
+    Options words = {};
+    std::vector<Option> options = {};  // all that it has, those at their defaults, too
+};
+
+/// A component of a kind with its options, as its struct: AgcOptions{.stragglers = 2}.
+template <class Make>
+struct Chosen : ComponentWords {
+    Chosen() = default;
     template <class T>
-    requires requires { T::entry(); }
-    ComponentOptions(const T& given)
-        : words(T::entry().words(given)), options(T::entry().options.options())
+    requires std::same_as<decltype(T::entry()), TypedEntry<Make, T>> Chosen(const T& given)
+        : ComponentWords{T::entry().value(given), T::entry().options.words(given),
+                         T::entry().options.options()}
     {
     }
-    Options words;
-    std::vector<Option> options;  // all that the struct has, those at their defaults, too
+};
+
+/// The components of a run that are structs. Words choose the others.
+struct Components {
+    Chosen<MakeScheme> scheme = {};
+    Chosen<MakeOptimizer> optimizer = {};
+    Chosen<MakeSchedule> schedule = {};
+    Chosen<MakeModel> model = {};
+    Chosen<MakeDelay> delay = {}, slowdown = {};
 };
 
 /// Simulates a run under a virtual clock, in this process. Any number of threads may call it at
@@ -66,12 +85,11 @@ struct ComponentOptions {
 /// and decoding errors only. With data it starts MPI and PETSc for this process, unless they are
 /// started.
 /// @param options     of quorate simulate; the others keep their defaults
-/// @param components  whose options are structs
+/// @param components  that are structs
 /// @throws BadInput if an option is wrong or given twice; Failure if the run cannot go on
-Trace simulate(const Options& options, const std::vector<ComponentOptions>& components = {});
+Trace simulate(const Options& options, const Components& components = {});
 /// The same with a data set of the program's own. @throws BadInput if options name data, too
-Trace simulate(const Data& data, const Options& options,
-               const std::vector<ComponentOptions>& components = {});
+Trace simulate(const Data& data, const Options& options, const Components& components = {});
 
 /// Trains over MPI. Collective over MPI_COMM_WORLD, with the same options on all ranks: rank 0 is
 /// the coordinator, the others are workers. Starts MPI and PETSc, unless the program did. May be
@@ -79,12 +97,11 @@ Trace simulate(const Data& data, const Options& options,
 /// @return the trace on rank 0, nothing on the others
 /// @throws BadInput on all ranks if an option is wrong; Failure on the rank where the run fails,
 ///         and on all ranks if the coordinator fails before the run begins
-std::optional<Trace> run(const Options& options,
-                         const std::vector<ComponentOptions>& components = {});
+std::optional<Trace> run(const Options& options, const Components& components = {});
 /// The same with a data set of the program's own: the same rows on all ranks, each of which reads
 /// those that it works on. @throws BadInput if options name data, too
 std::optional<Trace> run(const Data& data, const Options& options,
-                         const std::vector<ComponentOptions>& components = {});
+                         const Components& components = {});
 
 /// Ends MPI and PETSc, if run() or simulate() has started them. The process may end in this call,
 /// with `status`. Make it the last call of a program, `return quorate::finish(0);`, or the last one

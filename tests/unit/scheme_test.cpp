@@ -345,46 +345,6 @@ TEST(EveryScheme, WithADeadlineStepsAtItOrAtTheFirstAnswerAfterIt)
     }
 }
 
-// What is made of the words of a struct has the same words: they lose nothing.
-template <class T>
-void expect_words(const T& given, const Options& expected)
-{
-    const auto entry = T::entry();
-    auto words = entry.words(given);
-    auto settings = make_settings(entry.options.options(), entry.options.words(given));
-    entry.options.with(settings, 12, [&](const T& read) { EXPECT_EQ(entry.words(read), words); });
-    EXPECT_EQ(words.at("scheme"), entry.name);
-    words.erase("scheme");
-    EXPECT_EQ(words, expected);
-}
-
-TEST(SchemeOptions, AsAStructAreTheWordsOfTheCommandLine)
-{
-    expect_words(AgcOptions{}, {});
-    expect_words(AgcOptions{.stragglers = 2, .deadline = {1.0 / 3}, .rescale = Rescale::none},
-                 {{"stragglers", "2"}, {"deadline", "0.3333333333333333"}, {"rescale", "none"}});
-    expect_words(IgnoreOptions{.weights = IgnoreOptions::Weights::ratio,
-                               .reshuffle = true,
-                               .adaptive = IgnoreOptions::Growth{1, 2, 3},
-                               .shares = {1, 0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0.25},
-                               .deadline = {.adaptive = AdaptiveDeadline::Rule{4, 1.5, 30}}},
-                 {{"weights", "ratio"},
-                  {"reshuffle", "on"},
-                  {"adaptive", "1,2,3"},
-                  {"shares", "0.5,1/0.25,11"},
-                  {"deadline", "adaptive:4,1.5,30"}});
-    expect_words(AmbOptions{.compute_time = matched_time, .micro_batch = 5, .samples_cap = 100},
-                 {{"compute-time", "match"}, {"micro-batch", "5"}, {"samples-cap", "100"}});
-    expect_words(MindFlayerOptions{.restart_after = limit_by_times, .trials = 2},
-                 {{"restart-after", "auto"}, {"trials", "2"}});
-    expect_words(DsagOptions{.margin = 0, .order = DsagOptions::Order::random},
-                 {{"margin", "0"}, {"order", "random"}});
-    expect_words(ElasticOptions{.generator = Generator::fourier, .allocation = Strategy::flow},
-                 {{"generator", "fourier"}, {"allocation", "flow"}});
-    expect_words(SrSgcOptions{.burst = 0, .mu = 1e-3, .wait_out = WaitFor::all},
-                 {{"burst", "0"}, {"mu", "0.001"}, {"wait-out", "all"}});
-}
-
 TEST(SchemeOptions, InAStructAndInWordsAreOneTooMany)
 {
     const Options run = {{"dry", "on"}, {"workers", "4"}, {"rounds", "2"}};
