@@ -207,7 +207,8 @@ void read_option(std::vector<CnnOptions::Layer>& layers, const GivenWords& given
 std::string written(const std::vector<CnnOptions::Layer>& layers, const OptionRow&)
 {
     std::string words;
-    for (const auto& layer : layers) words += (words.empty() ? "" : ",") + word_of(layer);
+    for (const auto& layer : layers)
+        words += fmt::format("{}{}", words.empty() ? "" : ",", word_of(layer));
     return words;
 }
 
