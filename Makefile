@@ -241,7 +241,7 @@ public_headers := $(addprefix base/,arguments.hpp error.hpp fields.hpp index.hpp
   $(addprefix code/,collect_decoder.hpp generator.hpp gradient_code.hpp partition.hpp) \
   $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp row_view.hpp) \
   $(addprefix optimizer/,optimizer.hpp optimizers.hpp regularizer.hpp schedule.hpp) \
-  $(addprefix scheme/,round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp types.hpp) \
+  $(addprefix scheme/,placement.hpp round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp types.hpp) \
   $(addprefix scheme/,$(addsuffix /schemes.hpp,anytime cached newest products rounds sequential)) \
   $(addprefix scheme/rounds/,adaptive_deadline.hpp synchronous.hpp) $(addprefix straggler/,delay.hpp delays.hpp) \
   $(addprefix tables/,formats.hpp raw_table.hpp source.hpp spool.hpp) \

@@ -45,7 +45,7 @@ Allocation cyclic_allocation(std::int64_t rows, std::span<const int> machines, i
         Share share{row_at(rows, from), 0, {}};
         share.count = row_at(rows, to) - share.first;
         for (int back = 0; back < copies; ++back)
-            share.machines.push_back(machines[static_cast<std::size_t>((cell - back + n) % n)]);
+            share.machines.push_back(machines[(cell - back + n) % n]);
         std::ranges::sort(share.machines);
         shares.push_back(std::move(share));
     };
@@ -78,9 +78,9 @@ std::vector<double> loads_by_speed(std::span<const double> speeds, int copies)
     const auto n = static_cast<int>(speeds.size());
     std::vector<int> order(speeds.size());
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, {}, [&](int i) { return speeds[static_cast<std::size_t>(i)]; });
+    std::ranges::stable_sort(order, {}, [&](int i) { return speeds[i]; });
     const auto speed = [&](int rank) {  // from 1, slowest first
-        return speeds[static_cast<std::size_t>(order[static_cast<std::size_t>(rank - 1)])];
+        return speeds[order[rank - 1]];
     };
     // The fastest machines compute all rows, as many of them as needed for the others to be able to
     // share what is left in proportion to their speeds.
@@ -89,8 +89,7 @@ std::vector<double> loads_by_speed(std::span<const double> speeds, int copies)
     while (k > 1 && sum < speed(k) * (copies - n + k)) sum -= speed(k--);
     std::vector<double> loads(speeds.size(), 1);
     for (int rank = 1; rank <= k; ++rank)
-        loads[static_cast<std::size_t>(order[static_cast<std::size_t>(rank - 1)])] =
-            std::min(1.0, speed(rank) * (copies - n + k) / sum);
+        loads[order[rank - 1]] = std::min(1.0, speed(rank) * (copies - n + k) / sum);
     return loads;
 }
 
@@ -109,13 +108,12 @@ Allocation allocation_by_speed(std::int64_t rows, std::span<const int> machines,
         for (std::size_t i = 0; i < left.size(); ++i)
             if (left[i] > nothing) order.push_back(i);
         std::ranges::stable_sort(order, {}, [&](std::size_t i) { return left[i]; });
-        const auto k = static_cast<std::size_t>(copies);
-        if (order.size() < k) break;  // nothing but rounding errors is left
+        const auto active = std::ssize(order);
+        if (active < copies) break;  // nothing but rounding errors is left
         std::vector<std::size_t> chosen = {order[0]};
         chosen.insert(chosen.end(), order.end() - (copies - 1), order.end());
         double part = left[order[0]];
-        if (order.size() > k)
-            part = std::min(part, total() / copies - left[order[order.size() - k]]);
+        if (active > copies) part = std::min(part, total() / copies - left[order[active - copies]]);
         Share share{row_at(rows, from), 0, {}};
         for (const auto i : chosen) {
             left[i] = std::max(0.0, left[i] - part);
@@ -201,13 +199,12 @@ void insert(std::vector<int>& sorted, int machine)
 FlowAllocation::FlowAllocation(std::int64_t rows, std::span<const int> machines, int copies,
                                int most)
     : rows_(rows), copies_(copies), machines_(machines.begin(), machines.end()),
-      tasks_(static_cast<std::size_t>(
-          std::max<std::int64_t>(1, std::min<std::int64_t>(rows, 20 * std::int64_t{most}))))
+      tasks_(std::max<std::int64_t>(1, std::min<std::int64_t>(rows, 20 * std::int64_t{most})))
 {
     for (const auto& share :
          cyclic_allocation(static_cast<std::int64_t>(tasks_.size()), machines, copies))
         for (auto task = share.first; task < share.first + share.count; ++task)
-            tasks_[static_cast<std::size_t>(task)] = share.machines;
+            tasks_[task] = share.machines;
 }
 
 std::int64_t FlowAllocation::load(int machine) const
@@ -239,7 +236,7 @@ void FlowAllocation::leave(int machine)
         if (matching.solve() < std::ssize(orphans)) continue;
         const auto who = matching.who_has();
         for (std::size_t o = 0; o < orphans.size(); ++o)
-            insert(tasks_[orphans[o]], machines_[static_cast<std::size_t>(who[o])]);
+            insert(tasks_[orphans[o]], machines_[who[o]]);
         return;
     }
 }
@@ -252,8 +249,8 @@ void FlowAllocation::join(int machine)
     for (const int one : machines_) loads.push_back(load(one));
     for (auto left = wanted; left > 0; --left) {  // one task, from the machine that has most
         const auto most = std::ranges::max_element(loads) - loads.begin();
-        --loads[static_cast<std::size_t>(most)];
-        ++gives[static_cast<std::size_t>(most)];
+        --loads[most];
+        ++gives[most];
     }
     // A task can be given by one machine only; if the tasks do not suffice, the new one has fewer.
     Matching matching(tasks_.size(), gives);
@@ -264,7 +261,7 @@ void FlowAllocation::join(int machine)
     const auto who = matching.who_has();
     for (std::size_t task = 0; task < tasks_.size(); ++task) {
         if (who[task] < 0) continue;
-        std::erase(tasks_[task], machines_[static_cast<std::size_t>(who[task])]);
+        std::erase(tasks_[task], machines_[who[task]]);
         insert(tasks_[task], machine);
     }
     insert(machines_, machine);
@@ -276,8 +273,7 @@ Allocation FlowAllocation::allocation() const
     const auto tasks = std::ssize(tasks_);
     for (std::int64_t task = 0; task < tasks; ++task) {
         const auto first = rows_ * task / tasks;
-        shares.push_back(
-            {first, rows_ * (task + 1) / tasks - first, tasks_[static_cast<std::size_t>(task)]});
+        shares.push_back({first, rows_ * (task + 1) / tasks - first, tasks_[task]});
     }
     return merged(std::move(shares));
 }

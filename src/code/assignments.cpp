@@ -34,20 +34,19 @@ Encoding from_holdings(const std::vector<std::set<int>>& held, int k, double coe
 Encoding random_assignment(int n, const std::function<double(int, int)>& p, std::uint64_t seed)
 {
     Stream stream(seed, Purpose::code, Draw::bernoulli);
-    std::vector<std::set<int>> held(static_cast<std::size_t>(n));
-    std::vector<int> copies(static_cast<std::size_t>(n));
+    std::vector<std::set<int>> held(n);
+    std::vector<int> copies(n);
     const auto draw = [&](int i, int j) {
         if (stream.uniform() >= p(i, j)) return;
-        if (held[static_cast<std::size_t>(i)].insert(j).second)
-            ++copies[static_cast<std::size_t>(j)];
+        if (held[i].insert(j).second) ++copies[j];
     };
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) draw(i, j);
     for (int i = 0; i < n; ++i)
-        while (held[static_cast<std::size_t>(i)].empty())
+        while (held[i].empty())
             for (int j = 0; j < n; ++j) draw(i, j);
     for (int j = 0; j < n; ++j)
-        while (copies[static_cast<std::size_t>(j)] == 0)
+        while (copies[j] == 0)
             for (int i = 0; i < n; ++i) draw(i, j);
     return from_holdings(held, n);
 }
@@ -63,28 +62,25 @@ Encoding bernoulli_assignment(int n, double d, std::uint64_t seed)
 Encoding block_assignment(int n, int groups, double inside, double outside, std::uint64_t seed)
 {
     const auto of = repetition_groups(n, n / groups).of;
-    const auto p = [&](int i, int j) {
-        return of[static_cast<std::size_t>(i)] == of[static_cast<std::size_t>(j)] ? inside
-                                                                                  : outside;
-    };
+    const auto p = [&](int i, int j) { return of[i] == of[j] ? inside : outside; };
     return random_assignment(n, p, seed);
 }
 
 Encoding regular_assignment(int n, int d, std::uint64_t seed)
 {
     Stream stream(seed, Purpose::code, Draw::regular);
-    std::vector<std::set<int>> held(static_cast<std::size_t>(n));
+    std::vector<std::set<int>> held(n);
     std::vector<std::pair<int, int>> edges;
     for (int i = 0; i < n; ++i)
         for (int t = 0; t < d; ++t) {
-            held[static_cast<std::size_t>(i)].insert((i + t) % n);
+            held[i].insert((i + t) % n);
             edges.emplace_back(i, (i + t) % n);
         }
     const auto count = static_cast<int>(edges.size());
     for (int turn = 0; turn < 20 * count; ++turn) {
         auto& [i, j] = edges[stream.below(edges.size())];
         auto& [x, y] = edges[stream.below(edges.size())];
-        auto &mine = held[static_cast<std::size_t>(i)], &theirs = held[static_cast<std::size_t>(x)];
+        auto &mine = held[i], &theirs = held[x];
         if (mine.contains(y) || theirs.contains(j)) continue;
         mine.erase(j);
         theirs.erase(y);
@@ -158,10 +154,10 @@ bool connected(int vertices, const std::vector<std::pair<int, int>>& edges)
 
 std::vector<std::set<int>> circulant_graph(int k, int d)
 {
-    std::vector<std::set<int>> neighbours(static_cast<std::size_t>(k));
+    std::vector<std::set<int>> neighbours(k);
     const auto join = [&](int a, int b) {
-        neighbours[static_cast<std::size_t>(a)].insert(b % k);
-        neighbours[static_cast<std::size_t>(b % k)].insert(a);
+        neighbours[a].insert(b % k);
+        neighbours[b % k].insert(a);
     };
     for (int v = 0; v < k; ++v) {
         for (int t = 1; t <= d / 2; ++t) join(v, v + t);
@@ -179,11 +175,9 @@ Encoding graph_assignment(int n, int d, std::uint64_t seed)
     auto neighbours = circulant_graph(k, d);
     std::vector<std::pair<int, int>> edges;
     for (int v = 0; v < k; ++v)
-        for (const int u : neighbours[static_cast<std::size_t>(v)])
+        for (const int u : neighbours[v])
             if (v < u) edges.emplace_back(v, u);
-    const auto of = [&](int v) -> std::set<int>& {
-        return neighbours[static_cast<std::size_t>(v)];
-    };
+    const auto of = [&](int v) -> std::set<int>& { return neighbours[v]; };
     const auto join = [&](int a, int b) {
         return of(a).insert(b).second && of(b).insert(a).second;
     };
@@ -219,7 +213,7 @@ Encoding graph_assignment(int n, int d, std::uint64_t seed)
 
 Encoding stochastic_assignment(int n, int d, std::uint64_t seed)
 {
-    std::vector<std::set<int>> held(static_cast<std::size_t>(n));
+    std::vector<std::set<int>> held(n);
     for (int j = 0; j < n; ++j) {
         Stream stream(seed, Purpose::code, Draw::stochastic, static_cast<std::uint32_t>(j));
         for (int left = d; left > 0;) left -= held[stream.below(held.size())].insert(j).second;

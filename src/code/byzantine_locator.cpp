@@ -16,22 +16,22 @@ using Complex = std::complex<double>;
 // The answers of the workers that are trusted so far.
 class Answers {
 public:
-    Answers(int n, int s) : n_(n), s_(s), y_(static_cast<std::size_t>(n)), received_(y_.size())
+    Answers(int n, int s) : n_(n), s_(s), y_(n), received_(y_.size())
     {
         for (const auto& point : reed_solomon_points(n)) points_.emplace_back(point);
     }
 
     int workers() const { return n_; }
     /// alpha to the power i, i >= 0, alpha being the first point after 1.
-    Complex power(std::int64_t i) const { return points_[static_cast<std::size_t>(i % n_)]; }
+    Complex power(std::int64_t i) const { return points_[i % n_]; }
 
     void add(int worker, Complex y)
     {
-        y_[static_cast<std::size_t>(worker)] = y;
-        received_[static_cast<std::size_t>(worker)] = true;
+        y_[worker] = y;
+        received_[worker] = true;
     }
-    void remove(int worker) { received_[static_cast<std::size_t>(worker)] = false; }
-    bool received(int worker) const { return received_[static_cast<std::size_t>(worker)]; }
+    void remove(int worker) { received_[worker] = false; }
+    bool received(int worker) const { return received_[worker]; }
 
     /// T_k, and `size` the sum of the absolute values in it.
     Eigen::VectorXcd syndromes(double& size) const
@@ -46,7 +46,7 @@ public:
             if (!received(i)) continue;
             Complex v = power(i);
             for (const int m : missing) v *= power(i) - power(m);
-            v *= y_[static_cast<std::size_t>(i)];
+            v *= y_[i];
             size += std::abs(v);
             for (Eigen::Index k = 0; k < sums.size(); ++k) sums[k] += v * power(i * k);
         }
@@ -80,7 +80,7 @@ std::vector<int> suspects(const Answers& answers, const Eigen::VectorXcd& sums, 
     }
     std::ranges::sort(distance);
     std::vector<int> nearest;
-    for (int i = 0; i < count; ++i) nearest.push_back(distance[static_cast<std::size_t>(i)].second);
+    for (int i = 0; i < count; ++i) nearest.push_back(distance[i].second);
     return nearest;
 }
 

@@ -20,10 +20,7 @@ Decoding constant(const std::vector<int>& received, double weight, double scale)
     return decoding;
 }
 
-const Row& row_of(const Encoding& encoding, int worker)
-{
-    return encoding.rows[static_cast<std::size_t>(worker)][0];
-}
+const Row& row_of(const Encoding& encoding, int worker) { return encoding.rows[worker][0]; }
 
 }  // namespace
 
@@ -40,6 +37,12 @@ const Decoding* CollectDecoder::expire()
     decoding_ = weigh_(received_);
     decoding_.error = decode_error(encoding_, decoding_.weights, decoding_.scale);
     return &decoding_;
+}
+
+GradientCode collecting(Encoding encoding, int collect, Weigh weigh)
+{
+    auto decoder = std::make_unique<CollectDecoder>(encoding, collect, std::move(weigh));
+    return {std::move(encoding), std::move(decoder)};
 }
 
 Weigh one_step(const Encoding& encoding)
@@ -61,7 +64,7 @@ Weigh least_squares(const Encoding& encoding)
         const Eigen::VectorXd ones = Eigen::VectorXd::Ones(encoding.partitions);
         std::vector<Eigen::Triplet<double>> entries;
         for (Eigen::Index i = 0; i < r; ++i)
-            for (const auto& [j, value] : row_of(encoding, received[static_cast<std::size_t>(i)]))
+            for (const auto& [j, value] : row_of(encoding, received[i]))
                 entries.emplace_back(j, i, value);
         Eigen::SparseMatrix<double> b(encoding.partitions, r);
         b.setFromTriplets(entries.begin(), entries.end());
@@ -75,8 +78,7 @@ Weigh least_squares(const Encoding& encoding)
         }
         if (!solved) a = shortest_solution(b, ones);
         Decoding decoding;
-        for (Eigen::Index i = 0; i < r; ++i)
-            decoding.weights.push_back({received[static_cast<std::size_t>(i)], 0, a[i]});
+        for (Eigen::Index i = 0; i < r; ++i) decoding.weights.push_back({received[i], 0, a[i]});
         return decoding;
     };
 }
@@ -94,14 +96,13 @@ namespace {
 class Graph {
 public:
     Graph(const Encoding& encoding, const std::vector<int>& received)
-        : adjacent_(static_cast<std::size_t>(encoding.partitions)), target_(adjacent_.size()),
-          side_(adjacent_.size(), -1), up_(adjacent_.size(), -1), weight_(received.size())
+        : adjacent_(encoding.partitions), target_(adjacent_.size()), side_(adjacent_.size(), -1),
+          up_(adjacent_.size(), -1), weight_(received.size())
     {
         for (std::size_t e = 0; e < received.size(); ++e) {
             const auto& row = row_of(encoding, received[e]);
             ends_.emplace_back(row[0].partition, row[1].partition);
-            for (const auto& [v, value] : row)
-                adjacent_[static_cast<std::size_t>(v)].push_back(static_cast<int>(e));
+            for (const auto& [v, value] : row) adjacent_[v].push_back(static_cast<int>(e));
         }
         for (std::size_t v = 0; v < adjacent_.size(); ++v)
             if (side_[v] < 0) solve(static_cast<int>(v));
@@ -111,20 +112,20 @@ public:
 private:
     int other(int edge, int v) const
     {
-        const auto [a, b] = ends_[static_cast<std::size_t>(edge)];
+        const auto [a, b] = ends_[edge];
         return a == v ? b : a;
     }
 
     void solve(int root)
     {
         std::vector<int> order = {root};
-        side_[static_cast<std::size_t>(root)] = 0;
+        side_[root] = 0;
         int odd = -1;
         int size[2] = {1, 0};
         for (std::size_t at = 0; at < order.size(); ++at) {
             const int v = order[at];
-            const int side = side_[static_cast<std::size_t>(v)];
-            for (const int edge : adjacent_[static_cast<std::size_t>(v)]) {
+            const int side = side_[v];
+            for (const int edge : adjacent_[v]) {
                 const auto u = static_cast<std::size_t>(other(edge, v));
                 if (side_[u] < 0) {
                     side_[u] = 1 - side;
@@ -144,9 +145,8 @@ private:
         const double left = settle(order);
         if (odd < 0 || left == 0) return;
         // Half of what the root still lacks goes each way round the odd cycle.
-        const bool root_side =
-            side_[static_cast<std::size_t>(ends_[static_cast<std::size_t>(odd)].first)] == 0;
-        weight_[static_cast<std::size_t>(odd)] = (root_side ? 1 : -1) * left / 2;
+        const bool root_side = side_[ends_[odd].first] == 0;
+        weight_[odd] = (root_side ? 1 : -1) * left / 2;
         settle(order);
     }
 
@@ -157,9 +157,9 @@ private:
             const auto v = static_cast<std::size_t>(*at);
             double lacking = target_[v];
             for (const int edge : adjacent_[v])
-                if (edge != up_[v]) lacking -= weight_[static_cast<std::size_t>(edge)];
+                if (edge != up_[v]) lacking -= weight_[edge];
             if (up_[v] < 0) return lacking;
-            weight_[static_cast<std::size_t>(up_[v])] = lacking;
+            weight_[up_[v]] = lacking;
         }
         return 0;
     }
@@ -216,18 +216,15 @@ Weigh horvitz_thompson(int n, int collect, double least)
     };
     // The counts begin with one imagined round, in which each worker answered with the same
     // probability.
-    const auto share = static_cast<double>(collect) / n;
-    auto counts = std::make_shared<Counts>(
-        Counts{std::vector<double>(static_cast<std::size_t>(n), share), 1});
-    return [counts, least](const std::vector<int>& received) {
+    Counts first{std::vector<double>(n, static_cast<double>(collect) / n), 1};
+    return [counts = std::move(first), least](const std::vector<int>& received) mutable {
         Decoding decoding;
         for (const int worker : received) {
-            const double often =
-                counts->received[static_cast<std::size_t>(worker)] / counts->rounds;
+            const double often = counts.received[worker] / counts.rounds;
             decoding.weights.push_back({worker, 0, 1 / std::max(least, often)});
         }
-        for (const int worker : received) ++counts->received[static_cast<std::size_t>(worker)];
-        ++counts->rounds;
+        for (const int worker : received) ++counts.received[worker];
+        ++counts.rounds;
         return decoding;
     };
 }

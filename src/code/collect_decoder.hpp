@@ -37,6 +37,9 @@ private:
     Decoding decoding_;
 };
 
+/// Returns that code with this decoder.
+GradientCode collecting(Encoding encoding, int collect, Weigh weigh);
+
 /// a_i = k / (r d), d the mean sum of a worker's coefficients: the plain sum, scaled. O(r).
 Weigh one_step(const Encoding& encoding);
 

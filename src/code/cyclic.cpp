@@ -20,16 +20,13 @@ GradientCode cyclic_code(int n, int s)
             "not to n = {} with {}: a pattern whose decoding fails the residual test waits for "
             "one more worker",
             n, s);
-    auto code = mds_code(n, tolerance);
-    auto encoding = code.encoding;
-    return {std::move(encoding), std::make_unique<NullSpaceDecoder>(std::move(code), n - s),
-            std::move(warning)};
+    return decoded_on_demand(mds_code(n, tolerance), n - s, std::move(warning));
 }
 
 Encoding cyclic_windows(int n, int c)
 {
     Encoding encoding{n, {}};
-    const std::vector<double> ones(static_cast<std::size_t>(c), 1.0);
+    const std::vector<double> ones(c, 1.0);
     for (int i = 0; i < n; ++i) encoding.rows.push_back({cyclic_row(ones, n, i)});
     return encoding;
 }
@@ -39,11 +36,11 @@ namespace {
 class ResidueClassDecoder final : public Decoder {
 public:
     ResidueClassDecoder(int n, int d) : n_(n), d_(d) { begin(); }
-    void begin() override { missing_.assign(static_cast<std::size_t>(d_), n_ / d_); }
+    void begin() override { missing_.assign(d_, n_ / d_); }
     const Decoding* receive(int worker) override
     {
         const int residue = worker % d_;
-        if (--missing_[static_cast<std::size_t>(residue)] > 0) return nullptr;
+        if (--missing_[residue] > 0) return nullptr;
         decoding_.weights.clear();
         for (int i = residue; i < n_; i += d_) decoding_.weights.push_back({i, 0, 1});
         return &decoding_;

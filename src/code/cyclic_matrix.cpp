@@ -43,22 +43,13 @@ Complex value(const std::vector<double>& g, Complex x)
     return sum;
 }
 
-Eigen::MatrixXd dense(const Encoding& encoding)
-{
-    Eigen::MatrixXd b = Eigen::MatrixXd::Zero(encoding.workers(), encoding.partitions);
-    for (int i = 0; i < encoding.workers(); ++i)
-        for (const auto& [j, coefficient] : encoding.rows[static_cast<std::size_t>(i)][0])
-            b(i, j) = coefficient;
-    return b;
-}
-
 }  // namespace
 
 Row cyclic_row(const std::vector<double>& coefficients, int n, int i)
 {
     Row row;
     for (int j = 0; j < static_cast<int>(coefficients.size()); ++j)
-        row.push_back({(i + j) % n, coefficients[static_cast<std::size_t>(j)]});
+        row.push_back({(i + j) % n, coefficients[j]});
     std::ranges::sort(row, {}, &Coefficient::partition);
     return row;
 }
@@ -75,7 +66,7 @@ LinearCode mds_code(int n, int s)
         std::vector<double> row;
         for (int j = 0; j <= s; ++j) {
             const bool wrapped = i + j >= n;
-            const auto c = static_cast<long double>(g[static_cast<std::size_t>(j)]);
+            const auto c = static_cast<long double>(g[j]);
             row.push_back(static_cast<double>((negacyclic && wrapped ? -c : c) / v((i + j) % n)));
         }
         double largest = 0;
@@ -91,8 +82,8 @@ LinearCode mds_code(int n, int s)
         const bool sine = 2 * l >= s;  // the second of the pair, whose angle is 2 pi - theta
         for (int i = 0; i < n; ++i) {
             const auto phase = std::fmod(theta * i, 2 * pi);
-            code.null_space(i, l) = static_cast<double>((sine ? std::sin(phase) : std::cos(phase)) /
-                                                        scale[static_cast<std::size_t>(i)]);
+            code.null_space(i, l) =
+                static_cast<double>((sine ? std::sin(phase) : std::cos(phase)) / scale[i]);
         }
     }
     if (s > 0) code.null_space = orthonormal(code.null_space);
@@ -102,7 +93,7 @@ LinearCode mds_code(int n, int s)
     for (int i = 0; i < n; ++i) {
         const auto x =
             negacyclic ? (factor * std::polar(1.0L, pi * (i + 0.5L) / n)).imag() : factor.real();
-        code.all_weights[i] = static_cast<double>(x / scale[static_cast<std::size_t>(i)]);
+        code.all_weights[i] = static_cast<double>(x / scale[i]);
     }
     code.all_weights -= code.null_space * (code.null_space.transpose() * code.all_weights);
     return code;
@@ -120,8 +111,8 @@ LinearCode random_code(int n, int s, Stream& stream)
     LinearCode code{{n, {}}, {}, {}};
     for (int i = 0; i < n; ++i) {
         // B[i,i] = 1; B[i, i+1..i+s] = x with H[:, i+1..i+s] x = -H[:, i].
-        std::vector<int> window(static_cast<std::size_t>(s));
-        for (int j = 0; j < s; ++j) window[static_cast<std::size_t>(j)] = (i + 1 + j) % n;
+        std::vector<int> window(s);
+        for (int j = 0; j < s; ++j) window[j] = (i + 1 + j) % n;
         std::vector<double> row = {1};
         const Eigen::VectorXd column = -h.col(i);
         if (s > 0) {
@@ -147,7 +138,7 @@ RandomCode random_cyclic_code(int n, int s, std::uint64_t seed)
         Stream stream(seed, Purpose::code, draw);
         auto code = random_code(n, s, stream);
         double largest = 0;
-        std::vector<int> order(static_cast<std::size_t>(n));
+        std::vector<int> order(n);
         std::iota(order.begin(), order.end(), 0);
         for (int pattern = 0; pattern < patterns; ++pattern) {
             stream.shuffle(order);

@@ -46,7 +46,7 @@ void GroupDecoder::begin()
 
 const Decoding* GroupDecoder::receive(int worker)
 {
-    const auto group = static_cast<std::size_t>(groups_.of[static_cast<std::size_t>(worker)]);
+    const auto group = static_cast<std::size_t>(groups_.of[worker]);
     ++answers_;
     if (first_[group] < 0) {
         first_[group] = worker;

@@ -26,6 +26,9 @@ struct LinearCode {
 /// @param missing  K, ascending
 Eigen::VectorXd decoding_weights(const LinearCode& code, const std::vector<int>& missing);
 
+/// B as a dense matrix, of codes with one part a worker.
+Eigen::MatrixXd dense(const Encoding& encoding);
+
 /// ||B^T a - 1||_inf.
 double residual(const Encoding& encoding, const Eigen::VectorXd& weights);
 
@@ -48,6 +51,9 @@ private:
     std::vector<bool> received_;
     LruCache<std::vector<int>, std::optional<Decoding>> cache_{4096};
 };
+
+/// Returns that code with this decoder.
+GradientCode decoded_on_demand(LinearCode code, int needed, std::string warning = {});
 
 /// Returns a code with any matrix B, one part a worker, whose rounds end at the first answers that
 /// give the exact gradient. O(n^2 k), dense.

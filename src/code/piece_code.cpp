@@ -10,7 +10,7 @@ const PieceCode::Combination& PieceCode::combination(const std::vector<int>& hol
     if (const auto* known = known_.find(holders)) return *known;
     Eigen::MatrixXd r(pieces_, static_cast<int>(holders.size()));
     for (int m = 0; m < r.cols(); ++m)
-        for (int u = 0; u < pieces_; ++u) r(u, m) = weight(u, holders[static_cast<std::size_t>(m)]);
+        for (int u = 0; u < pieces_; ++u) r(u, m) = weight(u, holders[m]);
     Combination made{Eigen::MatrixXd(r.cols(), pieces_), {}};
     for (int u = 0; u < pieces_; ++u)
         made.coefficients.col(u) = shortest_solution(r, Eigen::VectorXd::Unit(pieces_, u));

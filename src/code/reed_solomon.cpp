@@ -50,7 +50,7 @@ std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
                                               const std::vector<int>& workers)
 {
     const auto points = reed_solomon_points(encoding.workers());
-    const auto point = [&](int i) { return points[static_cast<std::size_t>(i)]; };
+    const auto point = [&](int i) { return points[i]; };
     Decoding decoding;
     double largest = 1;
     for (const int i : workers) {
@@ -75,7 +75,7 @@ std::optional<Decoding> reed_solomon_decoding(const Encoding& encoding,
 GradientCode reed_solomon_code(int n, int k, int s)
 {
     const auto points = reed_solomon_points(n);
-    const auto point = [&](int i) { return points[static_cast<std::size_t>(i)]; };
+    const auto point = [&](int i) { return points[i]; };
     Encoding encoding{
         k, std::vector<std::vector<Row>>(static_cast<std::size_t>(n), std::vector<Row>(2))};
     for (int j = 0; j < k; ++j) {
@@ -86,7 +86,7 @@ GradientCode reed_solomon_code(int n, int k, int s)
             Complex t = 1;
             for (int l = 0; l < n; ++l)
                 if (!holds(l)) t *= (point(i) - point(l)) / -point(l);
-            auto& parts = encoding.rows[static_cast<std::size_t>(i)];
+            auto& parts = encoding.rows[i];
             parts[0].push_back({j, static_cast<double>(t.real())});
             parts[1].push_back({j, static_cast<double>(t.imag())});
         }

@@ -26,18 +26,9 @@ ShortCode::ShortCode(ShortCodeBasis basis_of_v)
         const Eigen::MatrixXd last = last_(Eigen::all, holders) * basis / n;
         Eigen::MatrixXd b = Eigen::MatrixXd::Zero(pieces(), n);
         for (int h = 0; h < d; ++h)
-            b.col(holders[static_cast<std::size_t>(h)]) =
-                shortest_solution(last.transpose(), basis.row(h).transpose());
+            b.col(holders[h]) = shortest_solution(last.transpose(), basis.row(h).transpose());
         b_.push_back(std::move(b));
     }
-}
-
-std::vector<int> ShortCode::held(int worker) const
-{
-    std::vector<int> all;
-    for (int j = 0; j < load(); ++j) all.push_back((worker + j) % workers());
-    std::ranges::sort(all);
-    return all;
 }
 
 Eigen::MatrixXd ShortCode::weights(const std::vector<int>& missing) const
@@ -63,7 +54,7 @@ void ShortCode::deviations(const Eigen::MatrixXd& weights, F f) const
         Eigen::MatrixXd sum = -identity;
         for (int i = j - load() + 1; i <= j; ++i) {
             const int worker = (i + workers()) % workers();
-            sum += b_[static_cast<std::size_t>(j)].col(worker) * weights.row(worker);
+            sum += b_[j].col(worker) * weights.row(worker);
         }
         f(sum);
     }
@@ -96,18 +87,6 @@ double patterns(int n, int s)
     return count;
 }
 
-// Turns a set of numbers below n, ascending, into the next one. @return false: it was the last
-bool next_pattern(std::vector<int>& set, int n)
-{
-    const auto s = static_cast<int>(set.size());
-    int at = s - 1;
-    while (at >= 0 && set[static_cast<std::size_t>(at)] == n - s + at) --at;
-    if (at < 0) return false;
-    ++set[static_cast<std::size_t>(at)];
-    for (auto i = static_cast<std::size_t>(at) + 1; i < set.size(); ++i) set[i] = set[i - 1] + 1;
-    return true;
-}
-
 }  // namespace
 
 double ShortCode::amplification(std::uint64_t seed) const
@@ -126,13 +105,17 @@ double ShortCode::amplification(std::uint64_t seed) const
         if (!(here <= all)) all = here;
     };
     if (patterns(n, s) <= all_patterns) {
-        std::vector<int> missing(static_cast<std::size_t>(s));
-        std::iota(missing.begin(), missing.end(), 0);
-        do look(missing);
-        while (next_pattern(missing, n));
+        std::vector<int> pattern(n);  // 1: missing
+        std::fill_n(pattern.begin(), s, 1);
+        do {
+            std::vector<int> missing;
+            for (int i = 0; i < n; ++i)
+                if (pattern[i] == 1) missing.push_back(i);
+            look(std::move(missing));
+        } while (std::ranges::prev_permutation(pattern).found);
         return all;
     }
-    std::vector<int> order(static_cast<std::size_t>(n));
+    std::vector<int> order(n);
     std::iota(order.begin(), order.end(), 0);
     for (int first = 0; first < n; ++first) {
         std::vector<int> run;

@@ -22,7 +22,8 @@ struct ShortCodeBasis {
     Eigen::MatrixXd complement;  // W^T, n x s: an orthonormal basis of the complement of V's rows
 };
 
-/// A code for n workers, s stragglers and m pieces. With V in R^((n-s) x n), V V^T = n I, and W in
+/// A code for n workers, s stragglers and m pieces. Worker i holds the partitions i, i + 1, ...,
+/// i + d - 1 modulo n. With V in R^((n-s) x n), V V^T = n I, and W in
 /// R^(s x n) an orthonormal basis of the complement of its rows:
 ///   B[j,:,:] is the basis of the rows of V that vanish off the holders of j, scaled so that its
 ///   coordinates in the last m rows of V are I: B[j,:,i] = E_j V[:,i] with E_j = [X_j, I];
@@ -37,12 +38,10 @@ public:
     int stragglers() const { return static_cast<int>(w_.cols()); }
     int pieces() const { return static_cast<int>(last_.rows()); }
     int load() const { return stragglers() + pieces(); }  // d
-    /// Worker i holds the partitions i, i + 1, ..., i + d - 1 modulo n.
-    std::vector<int> held(int worker) const;
     /// B[j,u,i].
     double coefficient(int partition, int piece, int worker) const
     {
-        return b_[static_cast<std::size_t>(partition)](piece, worker);
+        return b_[partition](piece, worker);
     }
     /// Returns A, n x m. O(m s^3 + n s m).
     /// @param missing  workers that do not answer, at most s

@@ -125,7 +125,7 @@ const StorageCode::Decoding& StorageCode::decoding(const std::vector<int>& machi
     const auto known = decodings_.find(machines);
     if (known != decodings_.end()) return known->second;
     MatrixXd rows(blocks(), blocks());
-    for (int m = 0; m < blocks(); ++m) rows.row(m) = g_.row(machines[static_cast<std::size_t>(m)]);
+    for (int m = 0; m < blocks(); ++m) rows.row(m) = g_.row(machines[m]);
     const Eigen::PartialPivLU<MatrixXd> lu(rows);
     return decodings_
         .emplace(machines,

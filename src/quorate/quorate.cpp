@@ -124,7 +124,7 @@ GradientCode code_from_matrix(const std::vector<std::vector<double>>& matrix, in
                 j + 1));
     if (collect == 0) return exact_code(encoding);
     auto weigh = least_squares(encoding);
-    return {encoding, std::make_unique<CollectDecoder>(encoding, collect, std::move(weigh))};
+    return collecting(std::move(encoding), collect, std::move(weigh));
 }
 
 }  // namespace QUORATE_ABI

@@ -3,11 +3,14 @@
 
 namespace quorate {
 
-Contributions::Contributions(const std::vector<int>& parts)
+Contributions::Contributions(const Plans& plans)
 {
     int end = 0;
-    for (const int count : parts) parts_.push_back({end += count, count});
-    ids_.resize(static_cast<std::size_t>(end));
+    for (const auto& plan : plans) {
+        const auto count = static_cast<int>(plan->parts.size());
+        parts_.push_back({end += count, count});
+    }
+    ids_.resize(end);
 }
 
 void Contributions::clear()
@@ -21,9 +24,8 @@ void Contributions::clear()
 
 bool Contributions::add(const Contribution& contribution)
 {
-    const auto worker = static_cast<std::size_t>(contribution.worker);
-    ids_[begin(worker) + static_cast<std::size_t>(contribution.part)] = contribution.id;
-    return --parts_[worker].missing == 0;
+    ids_[begin(contribution.worker) + contribution.part] = contribution.id;
+    return --parts_[contribution.worker].missing == 0;
 }
 
 Step Contributions::step(const Decoding& decoding, std::int64_t samples) const
@@ -31,10 +33,7 @@ Step Contributions::step(const Decoding& decoding, std::int64_t samples) const
     std::vector<Term> terms;
     terms.reserve(decoding.weights.size());
     for (const auto& [worker, part, value] : decoding.weights)
-        if (value != 0)
-            terms.push_back(
-                {ids_[begin(static_cast<std::size_t>(worker)) + static_cast<std::size_t>(part)],
-                 value});
+        if (value != 0) terms.push_back({ids_[begin(worker) + part], value});
     // The estimate is scale * (sum of the weighted messages) / samples, so divisor = samples /
     // scale.
     return {std::move(terms), static_cast<double>(samples) / decoding.scale, decoding.error};

@@ -3,15 +3,15 @@
 
 #include "base/prefetch.hpp"
 #include "code/gradient_code.hpp"
-#include "scheme/types.hpp"
+#include "scheme/placement.hpp"
 
 namespace quorate {
 
 /// The contributions of a round, by worker and part, for the step that names them.
 class Contributions {
 public:
-    /// @param parts  of each worker, how many parts its task has
-    explicit Contributions(const std::vector<int>& parts);
+    /// @param plans  of the workers' tasks
+    explicit Contributions(const Plans& plans);
 
     /// Begins a round.
     void clear();
@@ -20,9 +20,8 @@ public:
     /// Fetches into the cache what add() looks at for a worker.
     void fetch_ahead(Worker worker) const
     {
-        const auto i = static_cast<std::size_t>(worker);
-        prefetch(&parts_[i]);
-        prefetch(&ids_[i]);  // right where each worker has one part, and else a guess
+        prefetch(&parts_[worker]);
+        prefetch(&ids_[worker]);  // right where each worker has one part, and else a guess
     }
 
     /// Turns a decoding into a step; weights of 0 are left out. O(weights).
@@ -34,10 +33,7 @@ private:
         int end;      // in ids_, where those of the worker end
         int missing;  // how many have not come
     };
-    std::size_t begin(std::size_t worker) const
-    {
-        return worker == 0 ? 0 : static_cast<std::size_t>(parts_[worker - 1].end);
-    }
+    int begin(Worker worker) const { return worker == 0 ? 0 : parts_[worker - 1].end; }
     std::vector<Parts> parts_;         // by worker
     std::vector<ContributionId> ids_;  // by worker and part
 };

@@ -161,7 +161,7 @@ int quorum(const RoundLimit& deadline, const std::optional<int>& collect, int wo
 
 void read_option(std::vector<double>& shares, const GivenWords& given)
 {
-    shares.assign(static_cast<std::size_t>(given.workers), 1.0);
+    shares.assign(given.workers, 1.0);
     std::set<std::int64_t> named;
     for (const auto& group : split(given.text(), '/')) {
         const auto words = split(group, ',');
@@ -175,7 +175,7 @@ void read_option(std::vector<double>& shares, const GivenWords& given)
                                          given.workers - 1));
             if (!named.insert(*worker).second)
                 given.refuse(fmt::format(", which names worker {} twice", *worker));
-            shares[static_cast<std::size_t>(*worker)] = *share;
+            shares[*worker] = *share;
         }
     }
 }
@@ -209,13 +209,24 @@ std::string adaptive_deadline_tried(int workers)
     return fmt::format("adaptive:{},5", (workers + 1) / 2);
 }
 
-std::vector<int> copies_tried(int workers)
+std::vector<Choice> copies_tried(int workers, bool)
 {
-    std::vector<int> all;
+    std::vector<Choice> all;
     for (int copies = 2; copies <= std::min(workers / 2, 16); ++copies)
-        if (workers % copies == 0) all.push_back(copies);
+        if (workers % copies == 0) all.push_back({{"stragglers", std::to_string(copies - 1)}});
     return all;
 }
+
+std::vector<Choice> crossed(const std::vector<Choice>& these, const std::vector<Choice>& others)
+{
+    std::vector<Choice> all;
+    for (const auto& one : these)
+        for (const auto& other : others)
+            std::ranges::copy(other, std::back_inserter(all.emplace_back(one)));
+    return all;
+}
+
+std::vector<Choice> defaults_tried(int, bool) { return {{}}; }
 
 Seconds seconds_of(const RoundLimit& deadline)
 {

@@ -74,12 +74,23 @@ Blocked until_collected(const T& options, int n)
     return options.deadline.given() ? Blocked{} : until_answers(n, answers(options.collect, n));
 }
 
+/// When a round can end that takes the answers of all but --stragglers.
+template <class T>
+Blocked until_stragglers(const T& options, int n)
+{
+    return until_answers(n, n - options.stragglers);
+}
+
 /// What advice tries: --stragglers 1, 2, 4, ... up to `most`.
 std::vector<Choice> doubled_stragglers(int most);
 /// The adaptive deadline that advice tries: half of the workers, and five deviations.
 std::string adaptive_deadline_tried(int workers);
-/// Numbers of copies that advice tries: those from 2 to 16 that divide the workers into groups.
-std::vector<int> copies_tried(int workers);
+/// Likewise --stragglers, for the numbers of copies from 2 to 16 that divide the workers into groups.
+std::vector<Choice> copies_tried(int workers, bool timed = false);
+/// Each of these with each of the others.
+std::vector<Choice> crossed(const std::vector<Choice>& these, const std::vector<Choice>& others);
+/// The defaults alone.
+std::vector<Choice> defaults_tried(int workers, bool timed);
 
 /// Makes another name for a scheme, which is not compared a second time.
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text);

@@ -31,11 +31,6 @@ Needs needs_of(const Encoding& encoding, std::int64_t rows, const Shares& shares
     return needs;
 }
 
-std::int64_t samples_of(const Encoding& encoding, const Problem& problem, const Shares& shares)
-{
-    return Batches(needs_of(encoding, problem.rows, shares), problem.seed, problem.batch).samples();
-}
-
 Plans plans_of(const Encoding& encoding)
 {
     std::map<std::vector<Row>, std::shared_ptr<const Plan>> shared;
@@ -72,13 +67,6 @@ Plans changed(const Plans& plans, const std::function<void(Plan&)>& change)
     return all;
 }
 
-std::vector<int> parts_of(const Plans& plans)
-{
-    std::vector<int> parts;
-    for (const auto& plan : plans) parts.push_back(static_cast<int>(plan->parts.size()));
-    return parts;
-}
-
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers)
 {
     std::unordered_map<const Plan*, int> next_turn;
@@ -89,12 +77,24 @@ std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> worke
     return workers;
 }
 
-OwnPartitions::OwnPartitions(const Problem& problem)
+Layout::Layout(const Encoding& encoding, const Problem& problem, const Shares& shares)
+    : needs(needs_of(encoding, problem.rows, shares)), plans(plans_of(encoding)),
+      samples(Batches(needs, problem.seed, problem.batch).samples())
 {
-    const auto encoding = repetition_encoding(repetition_groups(problem.workers, 1));
-    needs = needs_of(encoding, problem.rows);
-    plans = plans_of(encoding);
-    samples = samples_of(encoding, problem);
+}
+
+Dispatch Layout::task(TaskId task, Worker worker, Version point, const TaskControl& control) const
+{
+    return {.task = task,
+            .worker = worker,
+            .plan = plans[worker],
+            .inputs = {point},
+            .control = control};
+}
+
+OwnPartitions::OwnPartitions(const Problem& problem)
+    : Layout(repetition_encoding(repetition_groups(problem.workers, 1)), problem)
+{
 }
 
 }  // namespace quorate

@@ -19,10 +19,6 @@ using Shares = std::vector<double>;
 /// @param rows    of the training split
 /// @param shares  of the partitions
 Needs needs_of(const Encoding& encoding, std::int64_t rows, const Shares& shares = {});
-/// Returns the samples of a round of that encoding, each counted once. An exact estimate divided by
-/// them is a mean.
-std::int64_t samples_of(const Encoding& encoding, const Problem& problem,
-                        const Shares& shares = {});
 
 /// Returns what each worker computes: its rows of B, a part each. Workers with equal rows share a
 /// plan, so that they can share messages.
@@ -31,20 +27,28 @@ Plans plans_of(const Encoding& encoding);
 /// Returns changed copies of plans. Workers that share a plan share its copy.
 Plans changed(const Plans& plans, const std::function<void(Plan&)>& change);
 
-/// Returns how many parts each worker's task has.
-std::vector<int> parts_of(const Plans& plans);
-
 /// Sorts workers: first one worker of each plan, then a second one of each, and so on. Workers that
 /// are asked first tend to answer first, and then the first answers suffice for an estimate.
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers);
 
-/// What schemes without redundancy share: worker i holds partition i, and sends the sum of its
+/// What workers store and compute by an encoding.
+struct Layout {
+    Layout() = default;
+    explicit Layout(const Encoding& encoding, const Problem& problem, const Shares& shares = {});
+    /// A worker's task: its plan, at that point.
+    Dispatch task(TaskId task, Worker worker, Version point, const TaskControl& control) const;
+
+    Needs needs = {};
+    Plans plans = {};
+    /// Of a round in which all take their share of the batch, each counted once. An exact estimate
+    /// divided by them is a mean.
+    std::int64_t samples = 0;
+};
+
+/// That of schemes without redundancy: worker i holds partition i, and sends the sum of its
 /// gradients.
-struct OwnPartitions {
+struct OwnPartitions : Layout {
     explicit OwnPartitions(const Problem& problem);
-    Needs needs;
-    Plans plans;
-    std::int64_t samples;  // of a round in which all take their share of the batch
 };
 
 }  // namespace quorate

@@ -12,13 +12,12 @@ namespace quorate {
 void Promises::note(const Event& event)
 {
     if (const auto* stepped = std::get_if<Stepped>(&event))
-        newest_[static_cast<std::size_t>(stepped->model)] = stepped->version;
+        newest_[stepped->model] = stepped->version;
     const auto* arrived = std::get_if<Arrived>(&event);
     if (!arrived) return;
     for (const auto& one : arrived->contributions) {
         const auto& plan = *open_.at(one.task).plan;
-        in_use_[one.id] = {.task = one.task,
-                           .head = plan.parts[static_cast<std::size_t>(one.part)].held};
+        in_use_[one.id] = {.task = one.task, .head = plan.parts[one.part].held};
     }
 }
 
@@ -120,7 +119,7 @@ void Promises::check(const Close& close)
     });
 }
 
-Promises::InUse& Promises::in_use(ContributionId id)
+const Promises::InUse& Promises::in_use(ContributionId id) const
 {
     const auto at = in_use_.find(id);
     expect(at != in_use_.end(), "names contribution {}, which is gone", id);
@@ -136,8 +135,8 @@ void Promises::check(const Fill& fill)
     for (auto& [id, one] : in_use_)
         if (one.slot == fill.slot) one.slot = -1;
     for (const auto id : fill.contributions) {
-        auto& one = in_use(id);
-        expect(one.slot < 0, "fills two slots with contribution {}", id);
+        expect(in_use(id).slot < 0, "fills two slots with contribution {}", id);
+        auto& one = in_use_.at(id);
         one.slot = fill.slot;
         one.weight = fill.weight;
         one.kept = true;
@@ -146,11 +145,10 @@ void Promises::check(const Fill& fill)
 
 const Promises::InUse& Promises::with_values(ContributionId id) const
 {
-    const auto at = in_use_.find(id);
-    expect(at != in_use_.end(), "names contribution {}, which is gone", id);
-    expect(!at->second.head,
+    const auto& one = in_use(id);
+    expect(!one.head,
            "makes a step of contribution {}, whose part is held: its values are at its worker", id);
-    return at->second;
+    return one;
 }
 
 void Promises::check(const Combine& combine) const

@@ -58,9 +58,9 @@ private:
     void check_item(const Dispatch& task, const Item& item) const;
     void check_terms(const Step& step) const;
     void check_kept() const;
+    const InUse& in_use(ContributionId id) const;
     // Returns a contribution that a step adds up or places.
     const InUse& with_values(ContributionId id) const;
-    InUse& in_use(ContributionId id);
 
     Needs needs_;
     std::string name_;

@@ -63,13 +63,13 @@ RowWeights::Sum RowWeights::sum_of(const Contribution& contribution) const
     Sum sum;
     const auto plan = plans_.find(contribution.task);
     if (plan == plans_.end()) return sum;
-    const auto& part = plan->second->parts.at(static_cast<std::size_t>(contribution.part));
+    const auto& part = plan->second->parts.at(contribution.part);
     auto items = std::span(part.items);
     if (contribution.items > 0) items = items.first(static_cast<std::size_t>(contribution.items));
     double rows = 0;
     bool whole = false;
     for (const auto& item : items) {
-        rows += static_cast<double>(needs_.blocks[static_cast<std::size_t>(item.block)].count);
+        rows += static_cast<double>(needs_.blocks[item.block].count);
         whole |=
             item.operation == Item::Operation::cached || item.operation == Item::Operation::held;
     }
@@ -80,8 +80,7 @@ RowWeights::Sum RowWeights::sum_of(const Contribution& contribution) const
 
 void RowWeights::count(const Sum& sum, double weight)
 {
-    for (const auto& [block, part] : sum.blocks)
-        weights_[static_cast<std::size_t>(block)] += weight * part;
+    for (const auto& [block, part] : sum.blocks) weights_[block] += weight * part;
 }
 
 void RowWeights::leave_table(Sum& sum)
@@ -137,8 +136,7 @@ std::vector<double> RowWeights::relative() const
     for (const auto& [id, sum] : sums_)
         if (sum.in_table)
             for (const auto& [block, part] : sum.blocks)
-                weights[static_cast<std::size_t>(block)] +=
-                    sum.weight * (table_steps_ - sum.before) * part;
+                weights[block] += sum.weight * (table_steps_ - sum.before) * part;
     double all = 0, rows = 0;
     for (std::size_t b = 0; b < weights.size(); ++b) {
         const auto count = static_cast<double>(needs_.blocks[b].count);
@@ -163,9 +161,8 @@ std::optional<RowUse> RowWeights::use() const
     }
     use.rarely = rare / rows;
     for (std::size_t worker = 0; worker < needs_.shard.size(); ++worker)
-        if (std::ranges::any_of(needs_.shard[worker], [&](int block) {
-                return weights[static_cast<std::size_t>(block)] < RowUse::rare;
-            }))
+        if (std::ranges::any_of(needs_.shard[worker],
+                                [&](int block) { return weights[block] < RowUse::rare; }))
             use.holders.push_back(static_cast<Worker>(worker));
     return use;
 }

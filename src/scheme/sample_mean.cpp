@@ -32,8 +32,7 @@ Step SampleMean::step(double divisor) const
 {
     double error = static_cast<double>(blocks_.size() - weight_.size());
     for (const auto& [block, weight] : weight_) {
-        const double share = static_cast<double>(blocks_[static_cast<std::size_t>(block)].count) /
-                             static_cast<double>(rows_);
+        const double share = static_cast<double>(blocks_[block].count) / static_cast<double>(rows_);
         const double off = weight / divisor / share - 1;
         error += off * off;
     }

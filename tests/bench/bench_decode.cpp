@@ -91,8 +91,7 @@ BENCHMARK(repetition)->Arg(100)->Arg(1000)->Arg(10000)->Unit(benchmark::kMicrose
 void decode_half(benchmark::State& state, Encoding encoding, Weigh weigh)
 {
     const int half = encoding.workers() / 2;
-    auto decoder = std::make_unique<CollectDecoder>(encoding, half, std::move(weigh));
-    decode(state, {std::move(encoding), std::move(decoder)}, 16);
+    decode(state, collecting(std::move(encoding), half, std::move(weigh)), 16);
 }
 
 void least_squares_of_half(benchmark::State& state)

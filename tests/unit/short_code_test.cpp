@@ -48,7 +48,7 @@ struct Gradients {
         Eigen::MatrixXd decoded = Eigen::MatrixXd::Zero(sum.rows(), sum.cols());
         for (int i = 0; i < code.workers(); ++i) {
             Eigen::RowVectorXd message = Eigen::RowVectorXd::Zero(sum.cols());
-            for (const int j : code.held(i))
+            for (int j = 0; j < code.workers(); ++j)
                 for (int u = 0; u < code.pieces(); ++u)
                     message +=
                         code.coefficient(j, u, i) * pieces[static_cast<std::size_t>(j)].row(u);
@@ -96,7 +96,7 @@ TEST(ShortCode, ReferenceExampleOfFiveWorkers)
         EXPECT_NEAR(a(i, 0), zero[i], 1e-12);
         EXPECT_NEAR(a(i, 1), one[i], 1e-12);
         double message = 0;
-        for (const int j : code.held(i))
+        for (int j = 0; j < code.workers(); ++j)
             for (int u = 0; u < 2; ++u)
                 message += code.coefficient(j, u, i) * ((3 * j + 2 * u + 1) % 7 - 3);
         EXPECT_NEAR(message, sent[i], 1e-12);

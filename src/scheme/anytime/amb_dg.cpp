@@ -22,7 +22,7 @@ public:
         : cap_(given.staleness_cap.value_or(std::numeric_limits<std::int64_t>::max())),
           own_(problem), mean_(own_.needs.blocks),
           epoch_(given.compute_time, given.micro_batch, problem, own_.samples),
-          open_(static_cast<std::size_t>(problem.workers))
+          open_(problem.workers)
     {
         if (given.samples_cap) epoch_.cap(*given.samples_cap, problem, own_.needs);
     }
@@ -62,22 +62,18 @@ private:
 
     void dispatch(Worker worker, TaskControl::Begin begin, std::vector<Action>& out)
     {
-        open_[static_cast<std::size_t>(worker)].push_back(next_);
-        out.push_back(
-            Dispatch{.task = next_++,
-                     .worker = worker,
-                     .plan = own_.plans[static_cast<std::size_t>(worker)],
-                     .inputs = {newest_},
-                     .control = {.draw = own_count,
+        open_[worker].push_back(next_);
+        out.push_back(own_.task(next_++, worker, newest_,
+                                {.draw = own_count,
                                  .begin = begin,
                                  .repeat = epoch_.known(),
-                                 .budget = epoch_.known() ? epoch_.budget(worker) : Budget{}}});
+                                 .budget = epoch_.known() ? epoch_.budget(worker) : Budget{}}));
     }
 
     void receive(const Contribution& contribution)
     {
         // A worker that answers a task will not answer an older one any more.
-        auto& open = open_[static_cast<std::size_t>(contribution.worker)];
+        auto& open = open_[contribution.worker];
         for (; open.front() < contribution.task; open.pop_front())
             answered_.push_back(open.front());
         epoch_.receive(contribution, true);

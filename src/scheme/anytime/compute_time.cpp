@@ -14,7 +14,7 @@ ComputeTime::ComputeTime(Seconds time, const std::optional<std::int64_t>& micro_
     : match_(time == matched_time), time_(std::max(0.0, time)),
       micro_batch_(micro_batch.value_or(0)), row_time_(problem.row_time),
       slack_(1 + problem.workers / static_cast<double>(samples)),
-      row_seconds_(static_cast<std::size_t>(problem.workers), problem.row_time), samples_(samples)
+      row_seconds_(problem.workers, problem.row_time), samples_(samples)
 {
     at_most("micro-batch", micro_batch_, problem.rows);
     const auto rows = std::max<std::int64_t>(1, micro_batch_);
@@ -39,14 +39,13 @@ void ComputeTime::cap(std::int64_t all, const Problem& problem, const Needs& nee
     // No share exceeds the rows of its block, so a task takes none of them twice; all shares are N
     // at most.
     for (int i = 0; i < problem.workers; ++i)
-        caps_.push_back(std::min(partition(all, problem.workers, i).second,
-                                 needs.blocks[static_cast<std::size_t>(i)].count));
+        caps_.push_back(std::min(partition(all, problem.workers, i).second, needs.blocks[i].count));
 }
 
 void ComputeTime::receive(const Contribution& contribution, bool whole)
 {
     if (contribution.samples == 0) return;
-    row_seconds_[static_cast<std::size_t>(contribution.worker)] =
+    row_seconds_[contribution.worker] =
         std::max(row_time_, contribution.compute / static_cast<double>(contribution.samples));
     if (whole && !known())
         minibatches_.push_back({contribution.delay, std::max(contribution.compute, 1e-9)});
@@ -78,7 +77,7 @@ std::string ComputeTime::choose()
 std::int64_t ComputeTime::micro_batch(Worker worker) const
 {
     if (micro_batch_ > 0) return micro_batch_;
-    const auto row = row_seconds_[static_cast<std::size_t>(worker)];
+    const auto row = row_seconds_[worker];
     return row > 0 ? std::max<std::int64_t>(1, static_cast<std::int64_t>(0.01 * time_ / row)) : 1;
 }
 

@@ -47,7 +47,7 @@ public:
     /// the cap.
     Budget budget(Worker worker) const
     {
-        return {.samples = caps_.empty() ? 0 : caps_[static_cast<std::size_t>(worker)],
+        return {.samples = caps_.empty() ? 0 : caps_[worker],
                 .seconds = time_,
                 .micro_batch = micro_batch(worker)};
     }
@@ -55,7 +55,7 @@ public:
     std::int64_t least(Worker worker) const
     {
         const auto rows = micro_batch(worker);
-        return caps_.empty() ? rows : std::min(rows, caps_[static_cast<std::size_t>(worker)]);
+        return caps_.empty() ? rows : std::min(rows, caps_[worker]);
     }
 
 private:

@@ -17,7 +17,7 @@ bool overlap(const CachedInterval& a, const CachedInterval& b)
 template <class Gone>
 void IntervalCache::evict(Worker worker, Gone gone, std::vector<CachedInterval>& evicted)
 {
-    std::erase_if(entries_[static_cast<std::size_t>(worker)], [&](const CachedInterval& one) {
+    std::erase_if(entries_[worker], [&](const CachedInterval& one) {
         if (!gone(one)) return false;
         samples_ -= one.samples;
         rows_ -= one.rows;
@@ -30,7 +30,7 @@ void IntervalCache::evict(Worker worker, Gone gone, std::vector<CachedInterval>&
 bool IntervalCache::insert(Worker worker, const CachedInterval& interval,
                            std::vector<CachedInterval>& evicted)
 {
-    auto& entries = entries_[static_cast<std::size_t>(worker)];
+    auto& entries = entries_[worker];
     const bool newest = std::ranges::all_of(entries, [&](const CachedInterval& one) {
         return !overlap(one, interval) || one.version < interval.version;
     });

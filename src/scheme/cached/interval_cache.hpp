@@ -19,7 +19,7 @@ struct CachedInterval {
 /// Gradient sums of disjoint runs of units, each the newest of its rows: the cache of DSAG. Local.
 class IntervalCache {
 public:
-    explicit IntervalCache(int workers) : entries_(static_cast<std::size_t>(workers)) {}
+    explicit IntervalCache(int workers) : entries_(workers) {}
 
     /// Takes an interval in if all entries of the worker that overlap it are older, and evicts them
     /// whole. The tasks of a worker must ascend. O(entries of the worker).
@@ -30,11 +30,7 @@ public:
     void evict_older(Worker worker, Version version, std::vector<CachedInterval>& evicted);
 
     /// The entries of a worker, ascending by task.
-    const std::vector<CachedInterval>& of(Worker worker) const
-    {
-        return entries_[static_cast<std::size_t>(worker)];
-    }
-    int workers() const { return static_cast<int>(entries_.size()); }
+    const std::vector<CachedInterval>& of(Worker worker) const { return entries_[worker]; }
     /// Samples and rows of all entries, and how many there are.
     std::int64_t samples() const { return samples_; }
     std::int64_t rows() const { return rows_; }

@@ -14,7 +14,6 @@
 #include "scheme/cached/schemes.hpp"
 #include "scheme/contributions.hpp"
 #include "scheme/options.hpp"
-#include "scheme/placement.hpp"
 #include "scheme/rounds/synchronous.hpp"
 #include "scheme/stability.hpp"
 
@@ -28,35 +27,23 @@ public:
     /// @param damped  whether steps are shortened if decoding weights are large
     Pipelined(const Problem& problem, GradientCode code, int stragglers,
               const std::optional<std::int64_t>& cap, bool damped = false)
-        : problem_(problem), code_(std::move(code)),
+        : SynchronousScheme(Layout(code.encoding, problem)), code_(std::move(code)),
           cap_(cap.value_or(std::int64_t{2} * (stragglers + 1))), damped_(damped),
-          samples_(samples_of(code_.encoding, problem)), anew_(plans_of(code_.encoding)),
-          plans_(changed(anew_, cache)),
-          received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1)),
-          answered_(static_cast<std::size_t>(problem.workers), -1),
-          stale_(static_cast<std::size_t>(problem.workers))
+          anew_(layout().plans), received_(anew_), answered_(problem.workers, -1),
+          stale_(problem.workers)
     {
+        layout().plans = changed(anew_, cache);
+        layout().needs.staleness = static_cast<double>(row(0).size() - 1) / 2;
+        layout().needs.stable_step = stable_step_of_cycle(static_cast<int>(row(0).size()));
     }
 
-    Needs needs() const override
-    {
-        auto needs = needs_of(code_.encoding, problem_.rows);
-        needs.staleness = static_cast<double>(row(0).size() - 1) / 2;
-        needs.stable_step = stable_step_of_cycle(static_cast<int>(row(0).size()));
-        return needs;
-    }
     std::string warning() const override { return code_.warning; }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
-    {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
-
     Task task(Worker worker, Version version) const override
     {
         // A worker that was late may go on with the gradient that it began in the round before.
-        const bool late = version > 0 && answered_[static_cast<std::size_t>(worker)] < version - 1;
+        const bool late = version > 0 && answered_[worker] < version - 1;
         return {plan(worker), late ? Versions{version, version - 1} : Versions{version}};
     }
 
@@ -65,8 +52,8 @@ protected:
     // answers.
     Task again(Worker worker, Version version) override
     {
-        if (!stale_[static_cast<std::size_t>(worker)]) return {};
-        return {anew_[static_cast<std::size_t>(worker)], {version}};
+        if (!stale_[worker]) return {};
+        return {anew_[worker], {version}};
     }
 
     bool looks_back() const override { return true; }
@@ -87,7 +74,7 @@ protected:
         received_.add(contribution);
         const auto* decoding = code_.decoder->receive(contribution.worker);
         if (!decoding) return std::nullopt;
-        auto step = received_.step(*decoding, samples_);
+        auto step = received_.step(*decoding, samples());
         if (damped_) step.scale = 1 / std::max(1.0, amplification(*decoding));
         return step;
     }
@@ -98,28 +85,22 @@ private:
         for (auto& item : plan.parts[0].items) item.operation = Item::Operation::cached;
     }
 
-    const Row& row(Worker worker) const
-    {
-        return code_.encoding.rows[static_cast<std::size_t>(worker)][0];
-    }
+    const Row& row(Worker worker) const { return code_.encoding.rows[worker][0]; }
 
     // max_j sum_i |a_i B_ij|: the factor by which errors of single gradients may grow.
     double amplification(const Decoding& decoding) const
     {
-        std::vector<double> sum(static_cast<std::size_t>(code_.encoding.partitions));
+        std::vector<double> sum(code_.encoding.partitions);
         for (const auto& weight : decoding.weights)
             for (const auto& [partition, value] : row(weight.worker))
-                sum[static_cast<std::size_t>(partition)] +=
-                    std::abs(decoding.scale * weight.value * value);
+                sum[partition] += std::abs(decoding.scale * weight.value * value);
         return std::ranges::max(sum);
     }
 
-    Problem problem_;
     GradientCode code_;
     std::int64_t cap_;
     bool damped_;
-    std::int64_t samples_;  // of a round
-    Plans anew_, plans_;    // by worker; anew_: gradients of this round only, none of them cached
+    Plans anew_;  // gradients of this round only, none of them cached
     Contributions received_;
     std::vector<Version> answered_;  // the last round that each worker answered in time
     std::vector<bool> stale_;        // by worker: whether its last answer was too stale to be used
@@ -146,10 +127,9 @@ std::unique_ptr<Scheme> make_cyclic(const PgcCyclicOptions& given, const Problem
     }
     if (decoder == mds)
         return std::make_unique<Pipelined>(problem, cyclic_code(n, s), s, cap, true);
-    auto windows = cyclic_windows(n, s + 1);
-    auto rescaled = std::make_unique<CollectDecoder>(windows, n - s, one_step(windows));
-    return std::make_unique<Pipelined>(
-        problem, GradientCode{std::move(windows), std::move(rescaled)}, s, cap);
+    const auto windows = cyclic_windows(n, s + 1);
+    return std::make_unique<Pipelined>(problem, collecting(windows, n - s, one_step(windows)), s,
+                                       cap);
 }
 
 }  // namespace

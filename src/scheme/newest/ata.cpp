@@ -22,7 +22,7 @@ public:
     Ata(const Problem& problem, int tasks, double exploration)
         : tasks_(tasks), exploration_(exploration), own_(problem),
           batches_(own_.needs, problem.seed, problem.batch), mean_(own_.needs.blocks),
-          workers_(static_cast<std::size_t>(problem.workers))
+          workers_(problem.workers)
     {
     }
 
@@ -54,7 +54,6 @@ private:
         int asked = 0;      // tasks that it has not answered
         bool away = false;  // it did not answer, although all others had; no task depends on it
     };
-    Own& of(Worker worker) { return workers_[static_cast<std::size_t>(worker)]; }
 
     // Gives out the tasks of a round. Who is away gets one beside them, to be heard of again.
     void begin(std::vector<Action>& out)
@@ -62,20 +61,20 @@ private:
         mean_.clear();
         first_ = next_;
         ++round_;
-        for (const auto worker : active_) of(worker).asked = 0;
+        for (const auto worker : active_) workers_[worker].asked = 0;
         std::vector<Worker> present;
         for (const auto worker : active_)
-            if (!of(worker).away) present.push_back(worker);
+            if (!workers_[worker].away) present.push_back(worker);
         missing_ = 0;
         share_out(tasks_, present, out);
         for (const auto worker : active_)
-            if (of(worker).away) give(worker, 1, out);
+            if (workers_[worker].away) give(worker, 1, out);
     }
 
     void share_out(int tasks, const std::vector<Worker>& among, std::vector<Action>& out)
     {
         std::vector<TaskTimes> times;
-        for (const auto worker : among) times.push_back(of(worker).times);
+        for (const auto worker : among) times.push_back(workers_[worker].times);
         const auto allocated = allocation(tasks, times, exploration_, round_);
         for (std::size_t i = 0; i < among.size(); ++i) {
             if (allocated[i] == 0) continue;
@@ -86,19 +85,15 @@ private:
 
     void give(Worker worker, int tasks, std::vector<Action>& out)
     {
-        of(worker).asked = tasks;
+        workers_[worker].asked = tasks;
         Budget budget;
         if (tasks > 1) budget.samples = tasks * batches_.samples(worker);
-        out.push_back(Dispatch{.task = next_++,
-                               .worker = worker,
-                               .plan = own_.plans[static_cast<std::size_t>(worker)],
-                               .inputs = {newest_},
-                               .control = {.draw = own_count, .budget = budget}});
+        out.push_back(own_.task(next_++, worker, newest_, {.draw = own_count, .budget = budget}));
     }
 
     void receive(const Contribution& contribution, std::vector<Action>& out)
     {
-        auto& one = of(contribution.worker);
+        auto& one = workers_[contribution.worker];
         auto& [mean, done] = one.times;
         done += one.asked;
         const auto seconds = contribution.delay + contribution.compute;
@@ -119,7 +114,7 @@ private:
         std::vector<Worker> present;
         int tasks = 0;
         for (const auto worker : active_) {
-            auto& one = of(worker);
+            auto& one = workers_[worker];
             if (one.asked == 0)
                 present.push_back(worker);
             else if (!std::exchange(one.away, true))
@@ -166,8 +161,7 @@ SchemeEntry<AtaOptions> AtaOptions::entry()
                 return std::make_unique<Ata>(problem, given.tasks.value_or(problem.workers),
                                              given.exploration);
             },
-        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
-                       .varying_samples = true}};
+        .properties = {.candidates = defaults_tried, .varying_samples = true}};
 }
 
 }  // namespace quorate

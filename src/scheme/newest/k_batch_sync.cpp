@@ -41,7 +41,7 @@ class KBatchSync final : public NewestPoint {
 public:
     KBatchSync(const Problem& problem, int collect, std::optional<Restarts> restarts,
                std::string note)
-        : NewestPoint(problem, std::move(restarts)), collect_(collect), note_(std::move(note)),
+        : NewestPoint(problem, std::move(restarts), std::move(note)), collect_(collect),
           mean_(own().needs.blocks)
     {
     }
@@ -66,11 +66,8 @@ protected:
         return step;
     }
 
-    std::string say() override { return std::exchange(note_, ""); }
-
 private:
     int collect_;
-    std::string note_;
     SampleMean mean_;
 };
 
@@ -81,9 +78,9 @@ public:
     /// @param collect  S: an update is made when the harmonic mean of the workers' numbers of
     ///                 batches is above S / n; 0: as soon as each has one
     Malenia(const Problem& problem, int collect, int most, std::string note)
-        : NewestPoint(problem, {}), rows_(problem.rows),
+        : NewestPoint(problem, {}, std::move(note)), rows_(problem.rows),
           enough_(static_cast<double>(collect) / problem.workers), most_(most),
-          note_(std::move(note)), own_(static_cast<std::size_t>(problem.workers))
+          own_(problem.workers)
     {
     }
 
@@ -105,17 +102,17 @@ protected:
         samples_ = 0;
     }
 
-    bool wants(Worker worker) override { return of(worker).batches < most_; }
+    bool wants(Worker worker) override { return own_[worker].batches < most_; }
 
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        auto& own = of(contribution.worker);
-        if (own.batches == 0)
+        auto& [batches, samples] = own_[contribution.worker];
+        if (batches == 0)
             --silent_;
         else
-            inverse_ -= 1.0 / own.batches;
-        inverse_ += 1.0 / ++own.batches;
-        own.samples += contribution.samples;
+            inverse_ -= 1.0 / batches;
+        inverse_ += 1.0 / ++batches;
+        samples += contribution.samples;
         samples_ += contribution.samples;
         received_.push_back({contribution.id, contribution.worker});
         // The small number keeps rounding from making equal numbers unequal.
@@ -123,11 +120,9 @@ protected:
         if (silent_ > 0 || (enough_ > 0 && mean <= enough_ * (1 + 1e-12))) return std::nullopt;
         Step step{.terms = {}, .divisor = static_cast<double>(rows_), .error = 0};
         for (const auto& [id, worker] : received_) step.terms.push_back({id, weight(worker)});
-        step.share = static_cast<double>(samples_) / static_cast<double>(own_samples());
+        step.share = static_cast<double>(samples_) / static_cast<double>(own().samples);
         return step;
     }
-
-    std::string say() override { return std::exchange(note_, ""); }
 
 private:
     struct Own {
@@ -138,19 +133,16 @@ private:
         ContributionId id;
         Worker worker;
     };
-    Own& of(Worker worker) { return own_[static_cast<std::size_t>(worker)]; }
-    std::int64_t own_samples() const { return own().samples; }
     // Of each sample of a worker: the rows that it holds over the samples that it has computed.
     double weight(Worker worker)
     {
-        const auto held = own().needs.blocks[static_cast<std::size_t>(worker)].count;
-        return static_cast<double>(held) / static_cast<double>(of(worker).samples);
+        const auto held = own().needs.blocks[worker].count;
+        return static_cast<double>(held) / static_cast<double>(own_[worker].samples);
     }
 
     std::int64_t rows_;
     double enough_;
     int most_;
-    std::string note_;
     std::vector<Own> own_;  // by worker
     std::vector<Received> received_;
     int silent_ = 0;      // workers that have no batch yet

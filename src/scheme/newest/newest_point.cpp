@@ -31,13 +31,11 @@ std::int64_t samples_of_a_task(const Problem& problem)
     return std::ranges::max(task_samples(OwnPartitions(problem), problem));
 }
 
-NewestPoint::NewestPoint(const Problem& problem, std::optional<Restarts> restarts)
+NewestPoint::NewestPoint(const Problem& problem, std::optional<Restarts> restarts, std::string note)
     : own_(problem), samples_(task_samples(own_, problem)), restarts_(std::move(restarts)),
-      state_(static_cast<std::size_t>(problem.workers), State::idle)
+      note_(std::move(note)), state_(problem.workers, State::idle)
 {
 }
-
-Needs NewestPoint::needs() const { return own_.needs; }
 
 void NewestPoint::handle(const Event& event, Seconds now, std::vector<Action>& out)
 {
@@ -78,8 +76,7 @@ void NewestPoint::begin_again(std::vector<Action>& out)
 {
     again();
     for (const auto worker : active_)
-        if (state_[static_cast<std::size_t>(worker)] == State::idle && wants(worker))
-            give(worker, out);
+        if (state_[worker] == State::idle && wants(worker)) give(worker, out);
 }
 
 void NewestPoint::give(Worker worker, std::vector<Action>& out)
@@ -91,20 +88,15 @@ void NewestPoint::give(Worker worker, std::vector<Action>& out)
             budget = {.samples = samples_[i], .seconds = limit};
     state_[i] = budget.limited() ? State::limited : State::free;
     ++running_;
-    out.push_back(Dispatch{.task = next_++,
-                           .worker = worker,
-                           .plan = own_.plans[i],
-                           .inputs = {newest_},
-                           .control = {.draw = own_count, .budget = budget}});
+    out.push_back(own_.task(next_++, worker, newest_, {.draw = own_count, .budget = budget}));
 }
 
 // Receives a contribution. @return whether it ends the round
 bool NewestPoint::receive(const Contribution& contribution, std::vector<Action>& out)
 {
     const auto worker = contribution.worker;
-    auto& state = state_[static_cast<std::size_t>(worker)];
-    const bool complete = state != State::limited ||
-                          contribution.samples >= samples_[static_cast<std::size_t>(worker)];
+    auto& state = state_[worker];
+    const bool complete = state != State::limited || contribution.samples >= samples_[worker];
     if (restarts_) restarts_->ended(worker, contribution.delay + contribution.compute, complete);
     state = State::idle;
     --running_;

@@ -19,9 +19,10 @@ std::int64_t samples_of_a_task(const Problem& problem);
 class NewestPoint : public Scheme {
 public:
     /// @param restarts  the limits of time of tasks; none: they have no limit
-    NewestPoint(const Problem& problem, std::optional<Restarts> restarts);
+    /// @param note      for the user, when the first round begins; empty: none
+    NewestPoint(const Problem& problem, std::optional<Restarts> restarts, std::string note = "");
 
-    Needs needs() const override;
+    Needs needs() const override { return own_.needs; }
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
 
 protected:
@@ -43,7 +44,7 @@ protected:
     /// contributions.
     virtual void again() {}
     /// A note for the user, or nothing; asked when a round begins.
-    virtual std::string say() { return ""; }
+    virtual std::string say() { return std::exchange(note_, ""); }
 
     const OwnPartitions& own() const { return own_; }
     const Restarts* restarts() const { return restarts_ ? &*restarts_ : nullptr; }
@@ -61,6 +62,7 @@ private:
     OwnPartitions own_;
     std::vector<std::int64_t> samples_;  // of a task, by worker
     std::optional<Restarts> restarts_;
+    std::string note_;
     std::vector<Worker> active_;
     std::vector<State> state_;  // by worker
     int running_ = 0;           // tasks of the round that are not answered

@@ -36,14 +36,13 @@ Seconds best_restart(std::span<const Seconds> times)
 }
 
 Restarts::Restarts(int workers, Seconds limit)
-    : fixed_(limit > 0), own_(static_cast<std::size_t>(workers), Own{fixed_ ? limit : never}),
-      unknown_(fixed_ ? 0 : workers)
+    : fixed_(limit > 0), own_(workers, Own{fixed_ ? limit : never}), unknown_(fixed_ ? 0 : workers)
 {
 }
 
 Seconds Restarts::next(Worker worker)
 {
-    auto& own = own_[static_cast<std::size_t>(worker)];
+    auto& own = own_[worker];
     own.exploring = !fixed_ && (own.free < first_free || own.given % explore_every == 0);
     ++own.given;
     return own.exploring ? never : own.limit;
@@ -51,7 +50,7 @@ Seconds Restarts::next(Worker worker)
 
 void Restarts::ended(Worker worker, Seconds seconds, bool complete)
 {
-    auto& own = own_[static_cast<std::size_t>(worker)];
+    auto& own = own_[worker];
     if (fixed_) {
         ++own.limited;
         own.complete += complete;
@@ -71,7 +70,7 @@ void Restarts::ended(Worker worker, Seconds seconds, bool complete)
 
 double Restarts::success(Worker worker) const
 {
-    const auto& own = of(worker);
+    const auto& own = own_[worker];
     if (own.limit == never) return 1;
     // One more of each, so that a worker of which nothing is known is believed to be in time.
     if (fixed_) return static_cast<double>(own.complete + 1) / static_cast<double>(own.limited + 1);
@@ -82,7 +81,7 @@ double Restarts::success(Worker worker) const
 
 Seconds Restarts::cost(Worker worker) const
 {
-    const auto& own = of(worker);
+    const auto& own = own_[worker];
     if (own.limit != never) return own.limit;
     if (own.times.empty()) return never;
     return std::reduce(own.times.begin(), own.times.end()) / static_cast<double>(own.times.size());

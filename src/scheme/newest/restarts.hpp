@@ -33,7 +33,7 @@ public:
     /// Whether there are enough times of all workers, or the limit is fixed.
     bool known() const { return unknown_ == 0; }
     /// The limit of a worker in tasks that are not to explore; never: none.
-    Seconds limit(Worker worker) const { return of(worker).limit; }
+    Seconds limit(Worker worker) const { return own_[worker].limit; }
     /// The share of the tasks with that limit which end in time, as measured; 1 if there is no
     /// limit.
     double success(Worker worker) const;
@@ -49,7 +49,6 @@ private:
         std::int64_t limited = 0, complete = 0;  // those that ended, with a fixed limit
         bool exploring = false;                  // the newest task has no limit, to learn its time
     };
-    const Own& of(Worker worker) const { return own_[static_cast<std::size_t>(worker)]; }
 
     bool fixed_;
     std::vector<Own> own_;

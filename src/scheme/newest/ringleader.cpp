@@ -30,10 +30,10 @@ public:
 
     void add(const Contribution& contribution)
     {
-        auto& own = entries_[static_cast<std::size_t>(contribution.worker)];
+        auto& own = entries_[contribution.worker];
         if (own.list.empty()) {
             ++present_;
-            covered_ += rows_[static_cast<std::size_t>(contribution.worker)];
+            covered_ += rows_[contribution.worker];
         }
         own.list.push_back({contribution.id, contribution.task});
         own.samples += contribution.samples;
@@ -41,12 +41,12 @@ public:
     /// Closes the tasks of a worker's contributions.
     void clear(Worker worker, std::vector<Action>& out)
     {
-        auto& own = entries_[static_cast<std::size_t>(worker)];
+        auto& own = entries_[worker];
         if (own.list.empty()) return;
         for (const auto& one : own.list) out.emplace_back(Close{one.task, one.task});
         own = {};
         --present_;
-        covered_ -= rows_[static_cast<std::size_t>(worker)];
+        covered_ -= rows_[worker];
     }
     /// Fills the worker's slot.
     void fill(Worker worker, std::vector<Action>& out) const
@@ -60,10 +60,7 @@ public:
                         ids};  // if it is moved, GCC 12 warns of bounds that it mistakes
         out.emplace_back(fill);
     }
-    int size(Worker worker) const
-    {
-        return static_cast<int>(entries_[static_cast<std::size_t>(worker)].list.size());
-    }
+    int size(Worker worker) const { return static_cast<int>(entries_[worker].list.size()); }
     /// Workers that have an entry.
     int present() const { return present_; }
 
@@ -114,15 +111,11 @@ protected:
 
     void dispatch(Worker worker, Version version, std::vector<Action>& out)
     {
-        point_[static_cast<std::size_t>(worker)] = version;
-        out.push_back(Dispatch{.task = next_++,
-                               .worker = worker,
-                               .plan = own_.plans[static_cast<std::size_t>(worker)],
-                               .inputs = {version},
-                               .control = {.draw = own_count}});
+        point_[worker] = version;
+        out.push_back(own_.task(next_++, worker, version, {.draw = own_count}));
     }
     /// The version at which a worker computes.
-    Version point(Worker worker) const { return point_[static_cast<std::size_t>(worker)]; }
+    Version point(Worker worker) const { return point_[worker]; }
 
     /// Makes an update of a table, whose slots are filled. @param contribution  the new one
     void update(const GradientTable& table, const Contribution& contribution,
@@ -149,8 +142,7 @@ public:
     /// @param newest  workers go on at the newest point always
     Ringleader(const Problem& problem, bool newest, int most, const Theory& theory)
         : Tabled(problem), newest_point_(newest), most_(most), theory_(theory),
-          table_(own().needs.blocks), buffer_(own().needs.blocks),
-          state_(static_cast<std::size_t>(problem.workers))
+          table_(own().needs.blocks), buffer_(own().needs.blocks), state_(problem.workers)
     {
     }
 
@@ -188,7 +180,6 @@ private:
         bool rests = false;    // it has no task
         bool absent = false;   // the round does without it
     };
-    State& of(Worker worker) { return state_[static_cast<std::size_t>(worker)]; }
 
     // For a table of one batch of each worker, which is the least that there can be.
     Note step_of_theory() const
@@ -207,7 +198,7 @@ private:
     void receive(const Contribution& contribution, std::vector<Action>& out)
     {
         const auto worker = contribution.worker;
-        auto& state = of(worker);
+        auto& state = state_[worker];
         last_ = contribution;
         // Who comes back is part of the next round.
         if (std::exchange(state.absent, false) && updating_) state.updated = true;
@@ -231,7 +222,7 @@ private:
         if (table.size(worker) < most_)
             dispatch(worker, newest_point_ ? newest() : point(worker), out);
         else
-            of(worker).rests = true;
+            state_[worker].rests = true;
     }
 
     // Whether `done` holds for all workers that take part. Amortised O(1) where it goes on to hold,
@@ -246,7 +237,7 @@ private:
     // Whoever is absent and comes back is in the table at once.
     bool is_full()
     {
-        return all([&](Worker worker) { return table_.size(worker) > 0 || of(worker).absent; });
+        return all([&](Worker worker) { return table_.size(worker) > 0 || state_[worker].absent; });
     }
 
     void make_update(Worker worker, std::vector<Action>& out)
@@ -256,7 +247,7 @@ private:
             done_ = 0;
             for (const auto each : active_) table_.fill(each, out);
         }
-        of(worker).updated = true;
+        state_[worker].updated = true;
         update(table_, last_, out);
         next_ = worker;
     }
@@ -264,13 +255,13 @@ private:
     // Goes on after an update.
     void stepped(std::vector<Action>& out)
     {
-        of(next_).rests = false;
+        state_[next_].rests = false;
         dispatch(next_, newest(), out);
         // Who rests because its part of the table is full has its update to make.
         if (std::exchange(begins_, false))
             for (const auto worker : active_)
-                if (of(worker).rests && !of(worker).updated) {
-                    of(worker).rests = false;
+                if (state_[worker].rests && !state_[worker].updated) {
+                    state_[worker].rests = false;
                     dispatch(worker, newest(), out);
                 }
         end_round(out);
@@ -280,12 +271,13 @@ private:
     void end_round(std::vector<Action>& out)
     {
         // Whoever is absent and comes back has its update made.
-        if (!all([&](Worker worker) { return of(worker).updated || of(worker).absent; })) return;
+        if (!all([&](Worker worker) { return state_[worker].updated || state_[worker].absent; }))
+            return;
         updating_ = false;
         done_ = 0;
         for (const auto worker : active_) {
             table_.clear(worker, out);
-            of(worker).updated = false;
+            state_[worker].updated = false;
         }
         std::swap(table_, buffer_);
     }
@@ -295,7 +287,7 @@ private:
     {
         std::vector<Worker> gone;
         for (const auto worker : active_)
-            if (auto& state = of(worker); !state.rests && !state.absent) {
+            if (auto& state = state_[worker]; !state.rests && !state.absent) {
                 state.absent = true;
                 gone.push_back(worker);
             }
@@ -402,7 +394,7 @@ SchemeEntry<RingleaderOptions> RingleaderOptions::entry()
                 return std::make_unique<Ringleader>(
                     problem, given.points == RingleaderOptions::Points::newest, given.most, known);
             },
-        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+        .properties = {.candidates = defaults_tried,
                        .pace = [](const RingleaderOptions&, int n) -> Pace {
                            return {static_cast<double>(n)};
                        },
@@ -420,7 +412,7 @@ SchemeEntry<Ia2sgdOptions> Ia2sgdOptions::entry()
             "Maranjyan, Richtarik, Ringleader ASGD, arXiv 2509.22860 (a method it compares with)",
         .make = [](const Ia2sgdOptions&,
                    const Problem& problem) { return std::make_unique<Ia2sgd>(problem); },
-        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+        .properties = {.candidates = defaults_tried,
                        .pace = [](const Ia2sgdOptions&, int n) -> Pace {
                            return {.updates = static_cast<double>(n), .steady = true};
                        },

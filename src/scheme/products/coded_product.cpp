@@ -90,7 +90,7 @@ std::shared_ptr<const Plan> CodedProduct::plan(TaskId task, Worker worker,
 bool CodedProduct::receive(const Contribution& one)
 {
     std::int64_t row = 0;
-    for (const auto share : tasks_.at(one.task)[static_cast<std::size_t>(one.part)]) {
+    for (const auto share : tasks_.at(one.task)[one.part]) {
         auto& come = answers_[share].come;
         if (std::ssize(come) < code_->blocks()) {
             const auto at = std::ranges::lower_bound(come, one.worker, {}, &Answers::One::worker);

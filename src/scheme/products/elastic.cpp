@@ -19,13 +19,16 @@ namespace {
 
 class Elastic final : public Scheme {
 public:
-    Elastic(const Problem& problem, const ElasticWays& ways)
-        : problem_(problem), ways_(ways),
-          code_(ways.generator, problem.workers, ways.needed, problem.seed),
-          height_((problem.rows + ways.needed - 1) / ways.needed),
-          width_((problem.columns + ways.needed - 1) / ways.needed),
-          division_(ways, height_, problem.workers),
-          column_division_(ways, width_, problem.workers),
+    Elastic(const ElasticOptions& given, const Problem& problem)
+        : problem_(problem), needed_(needed_machines(given, problem)),
+          two_codes_(given.storage == ElasticOptions::Storage::two),
+          code_(given.generator.value_or(problem.dense ? Generator::haar : Generator::systematic),
+                problem.workers, needed_, problem.seed),
+          height_((problem.rows + needed_ - 1) / needed_),
+          width_((problem.columns + needed_ - 1) / needed_),
+          division_(given.allocation, needed_, needed_ + given.slack, height_, problem.workers),
+          column_division_(given.allocation, needed_, needed_ + given.slack, width_,
+                           problem.workers),
           rows_(code_, Item::Operation::product, height_),
           columns_(code_, Item::Operation::column_product, width_),
           derivatives_(std::make_shared<const std::vector<Operand>>(
@@ -37,13 +40,12 @@ public:
     {
         Needs needs;
         needs.blocks = {{0, problem_.rows}};
-        needs.shard.resize(static_cast<std::size_t>(problem_.workers));
+        needs.shard.resize(problem_.workers);
         needs.membership = true;
         needs.exact = true;
         for (int machine = 0; machine < problem_.workers; ++machine) {
             needs.coded.push_back(coded(machine, height_, problem_.rows));
-            if (ways_.two_codes)
-                needs.coded_columns.push_back(coded(machine, width_, problem_.columns));
+            if (two_codes_) needs.coded_columns.push_back(coded(machine, width_, problem_.columns));
         }
         return needs;
     }
@@ -105,7 +107,7 @@ private:
         return {
             fmt::format("{} machines are left, and {} are needed: let some join, or use a lower "
                         "--needed",
-                        there_.size(), ways_.needed)};
+                        there_.size(), needed_)};
     }
 
     // The coded block of a machine, of `count` rows or columns that are cut into blocks of that
@@ -113,7 +115,7 @@ private:
     CodedBlock coded(int machine, std::int64_t height, std::int64_t count) const
     {
         CodedBlock block{height, {}};
-        for (int i = 0; i < ways_.needed; ++i) {
+        for (int i = 0; i < needed_; ++i) {
             const auto first = std::min(i * height, count);
             if (const double g = code_.coefficient(machine, i); g != 0)
                 block.terms.push_back({{first, std::min(height, count - first)}, g});
@@ -126,12 +128,12 @@ private:
         version_ = version;
         const std::vector<int> machines(there_.begin(), there_.end());
         waste_ = division_.share_out(machines);
-        if (ways_.two_codes) waste_ += column_division_.share_out(machines);
+        if (two_codes_) waste_ += column_division_.share_out(machines);
         working_ = there_;
         if (first_ < next_) out.push_back(Close{first_, next_ - 1});  // of a round given up
         first_ = next_;
         starved_ = false;
-        if (std::ssize(there_) < ways_.needed) {
+        if (std::ssize(there_) < needed_) {
             out.push_back(too_few());
             return;
         }
@@ -196,7 +198,7 @@ private:
         out.push_back(Combine{rows_.decoded()});
         out.push_back(Close{first_, next_ - 1});
         first_ = next_;
-        if (ways_.two_codes) {
+        if (two_codes_) {
             stage_ = Stage::columns;
             ask(columns_.begin(column_division_.shares(), working_), TaskControl::Begin::now, out);
             return;
@@ -219,7 +221,7 @@ private:
                 sum.worker = machines[m];
                 sum.rows.push_back({share.first, share.count});
                 Piece piece;
-                for (int i = 0; i < ways_.needed; ++i) {
+                for (int i = 0; i < needed_; ++i) {
                     const double weight = inverse(i, static_cast<Eigen::Index>(m));
                     const Rows rows{i * height_ + share.first, share.count};
                     if (weight != 0) piece.push_back({rows, weight});
@@ -294,7 +296,7 @@ private:
     // operand.
     void substitute(const Sum& lost, std::vector<Action>& out)
     {
-        if (std::ssize(working_) < ways_.needed) {
+        if (std::ssize(working_) < needed_) {
             out.push_back(too_few());
             return;
         }
@@ -303,7 +305,7 @@ private:
             for (const auto& rows : sum.rows) busy[sum.worker] += rows.count;
         std::vector<int> others(working_.begin(), working_.end());
         std::ranges::stable_sort(others, {}, [&](int worker) { return busy[worker]; });
-        others.resize(static_cast<std::size_t>(ways_.needed));
+        others.resize(needed_);
         std::ranges::sort(others);
         const auto c = code_.substitution(lost.worker, others);
         for (std::size_t m = 0; m < others.size(); ++m) {
@@ -316,7 +318,8 @@ private:
     }
 
     Problem problem_;
-    ElasticWays ways_;
+    int needed_;      // L
+    bool two_codes_;  // the columns are coded as well as the rows
     StorageCode code_;
     std::int64_t height_, width_;  // rows of a coded block; of coded columns
     Division division_, column_division_;
@@ -368,7 +371,7 @@ SchemeEntry<ElasticOptions> ElasticOptions::entry()
                "goes"}}},
         .make =
             [](const ElasticOptions& given, const Problem& problem) {
-                auto scheme = std::make_unique<Elastic>(problem, elastic_ways(given, problem));
+                auto scheme = std::make_unique<Elastic>(given, problem);
                 if (const double worst = scheme->worst_window(); worst > worst_condition)
                     throw Refusal(
                         "generator",

@@ -11,38 +11,34 @@
 
 namespace quorate {
 
-ElasticWays elastic_ways(const ElasticOptions& given, const Problem& problem)
+int needed_machines(const ElasticOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     if (problem.batch > 0)
         throw Refusal("batch",
                       ", but coded products are over all rows: leave it out with this scheme");
-    const ElasticWays ways{.needed = given.needed.value_or((n + 1) / 2),
-                           .slack = given.slack,
-                           .two_codes = given.storage == ElasticOptions::Storage::two,
-                           .generator = given.generator.value_or(
-                               problem.dense ? Generator::haar : Generator::systematic),
-                           .strategy = given.allocation};
-    at_most("needed", ways.needed, n);
-    at_most("slack", ways.slack, n);
-    if (ways.needed + ways.slack > n)
+    const int needed = given.needed.value_or((n + 1) / 2);
+    at_most("needed", needed, n);
+    at_most("slack", given.slack, n);
+    if (needed + given.slack > n)
         throw Refusal("slack", fmt::format(", but {} workers are no more than --needed {} and the "
                                            "stragglers: use at most {}, or more workers",
-                                           n, ways.needed, n - ways.needed));
-    if (ways.needed > problem.rows)
+                                           n, needed, n - needed));
+    if (needed > problem.rows)
         throw Refusal("needed", fmt::format(", more than the {} training rows", problem.rows));
-    if (ways.two_codes && ways.needed > problem.columns)
+    if (given.storage == ElasticOptions::Storage::two && needed > problem.columns)
         throw Refusal(
             "storage",
             fmt::format(
                 ", which codes columns, but {} (--needed) are more than the {} of the data: "
                 "use --storage one, or give a dry run its --columns",
-                ways.needed, problem.columns));
-    return ways;
+                needed, problem.columns));
+    return needed;
 }
 
-Division::Division(const ElasticWays& ways, std::int64_t rows, int most)
-    : ways_(ways), rows_(rows), most_(most), row_seconds_(static_cast<std::size_t>(most))
+Division::Division(Strategy strategy, int needed, int copies, std::int64_t rows, int most)
+    : strategy_(strategy), needed_(needed), copies_(copies), rows_(rows), most_(most),
+      row_seconds_(most)
 {
 }
 
@@ -50,7 +46,7 @@ void Division::measure(int machine, std::int64_t rows, Seconds compute)
 {
     constexpr double smoothing = 0.5;
     if (rows == 0 || compute <= 0) return;
-    auto& known = row_seconds_[static_cast<std::size_t>(machine)];
+    auto& known = row_seconds_[machine];
     const double now = compute / static_cast<double>(rows);
     known = known == 0 ? now : smoothing * now + (1 - smoothing) * known;
 }
@@ -61,13 +57,13 @@ std::vector<double> Division::speeds(const std::vector<int>& machines) const
     double sum = 0;
     int known = 0;
     for (const int machine : machines)
-        if (const auto seconds = row_seconds_[static_cast<std::size_t>(machine)]; seconds > 0) {
+        if (const auto seconds = row_seconds_[machine]; seconds > 0) {
             sum += 1 / seconds;
             ++known;
         }
     std::vector<double> all;
     for (const int machine : machines) {
-        const auto seconds = row_seconds_[static_cast<std::size_t>(machine)];
+        const auto seconds = row_seconds_[machine];
         all.push_back(seconds > 0 ? 1 / seconds : known > 0 ? sum / known : 1);
     }
     return all;
@@ -75,13 +71,13 @@ std::vector<double> Division::speeds(const std::vector<int>& machines) const
 
 int Division::copies(std::size_t machines) const
 {
-    return std::min(ways_.needed + ways_.slack, static_cast<int>(machines));
+    return std::min(copies_, static_cast<int>(machines));
 }
 
 // Whether sharing out anew by speeds would shorten the computation by about a twentieth or more.
 bool Division::unbalanced() const
 {
-    if (ways_.strategy != Strategy::speeds) return false;
+    if (strategy_ != Strategy::speeds) return false;
     const auto speed = speeds(machines_);
     const auto best = loads_by_speed(speed, copies(machines_.size()));
     double longest = 0, least = 0;
@@ -94,7 +90,7 @@ bool Division::unbalanced() const
 
 std::int64_t Division::share_out(const std::vector<int>& machines)
 {
-    if (std::ssize(machines) < ways_.needed) return 0;
+    if (std::ssize(machines) < needed_) return 0;
     if (machines == machines_ && !unbalanced()) return 0;
     auto next = divide(machines);
     std::vector<int> remaining;
@@ -110,12 +106,12 @@ std::int64_t Division::share_out(const std::vector<int>& machines)
 Allocation Division::divide(const std::vector<int>& machines)
 {
     const int copies = this->copies(machines.size());
-    if (ways_.strategy == Strategy::speeds)
+    if (strategy_ == Strategy::speeds)
         return allocation_by_speed(rows_, machines, speeds(machines), copies);
-    if (ways_.strategy == Strategy::cyclic) return cyclic_allocation(rows_, machines, copies);
+    if (strategy_ == Strategy::cyclic) return cyclic_allocation(rows_, machines, copies);
     auto now = machines_;
     if (!now.empty() && copies != this->copies(now.size())) now.clear();  // begin from nothing
-    const bool shifts = ways_.strategy == Strategy::shifted_cyclic;
+    const bool shifts = strategy_ == Strategy::shifted_cyclic;
     if (now.empty()) {
         now = machines;
         if (!shifts) flow_.emplace(rows_, machines, copies, most_);

@@ -10,23 +10,16 @@
 
 namespace quorate {
 
-/// How a run is coded and shared out, as its options say.
-struct ElasticWays {
-    int needed;      // L: machines whose answers suffice; each stores 1 / L of the data
-    int slack;       // e: stragglers that the first stage does without; with two codes, both stages
-    bool two_codes;  // whether the columns are coded as well as the rows
-    Generator generator;
-    Strategy strategy;
-};
-
-/// What the options come to. @throws Refusal if they do not fit the workers and rows
-ElasticWays elastic_ways(const ElasticOptions& given, const Problem& problem);
+/// L, the machines whose answers suffice. @throws Refusal if the options do not fit the workers and
+/// rows
+int needed_machines(const ElasticOptions& given, const Problem& problem);
 
 /// Decides which machine computes which rows, from one change of membership to the next.
 class Division {
 public:
-    /// @param rows  of a coded block  @param most  how many machines there can be
-    Division(const ElasticWays& ways, std::int64_t rows, int most);
+    /// @param needed  L                   @param copies  of each row, or all machines if fewer
+    /// @param rows    of a coded block    @param most    how many machines there can be
+    Division(Strategy strategy, int needed, int copies, std::int64_t rows, int most);
 
     /// Shares the rows out among these machines, if they are others than before, or by speeds if
     /// that saves more than 5 % of the time. Does nothing if they are fewer than L.
@@ -40,12 +33,12 @@ public:
 
 private:
     Allocation divide(const std::vector<int>& machines);
-    /// How many machines compute each row: L + e, or all if there are fewer.
     int copies(std::size_t machines) const;
     bool unbalanced() const;
     std::vector<double> speeds(const std::vector<int>& machines) const;
 
-    ElasticWays ways_;
+    Strategy strategy_;
+    int needed_, copies_;
     std::int64_t rows_;
     int most_;
     std::vector<int> machines_;

@@ -33,7 +33,6 @@ public:
         rule_.quorum = std::min(workers, rule.quorum);
     }
 
-    int quorum() const { return rule_.quorum; }
     /// Begins a round. O(workers x rounds that count).
     void begin();
     /// Takes note of an answer. @param elapsed  seconds since the tasks of the round were given out

@@ -2,7 +2,6 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
-#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -15,28 +14,18 @@ SchemeEntry<AgcOptions> AgcOptions::entry()
             "groups are missing; for random delays where a small error is acceptable",
         .source = "Wang, Charles, Papailiopoulos, ErasureHead, arXiv 1901.09671",
         .options = options<AgcOptions>(),
-        .make =
-            [](const AgcOptions& given, const Problem& problem) {
-                const int n = problem.workers;
-                return std::make_unique<CodedScheme>(
-                    problem,
-                    approximate_repetition(n, given.stragglers + 1,
-                                           quorum(given.deadline, given.collect, n),
-                                           given.rescale == Rescale::coverage),
-                    given.deadline);
-            },
+        .make = coded<AgcOptions>([](const AgcOptions& given, const Problem& problem) {
+            const int n = problem.workers;
+            return approximate_repetition(n, given.stragglers + 1,
+                                          quorum(given.deadline, given.collect, n),
+                                          given.rescale == Rescale::coverage);
+        }),
         .properties = {.candidates =
                            [](int n, bool) {
-                               std::vector<Choice> all;
-                               for (const int copies : copies_tried(n)) {
-                                   const auto stragglers = std::to_string(copies - 1);
-                                   for (const int collect : {n / 2, 3 * n / 4})
-                                       all.push_back({{"stragglers", stragglers},
-                                                      {"collect", std::to_string(collect)}});
-                                   all.push_back({{"stragglers", stragglers},
-                                                  {"deadline", adaptive_deadline_tried(n)}});
-                               }
-                               return all;
+                               return crossed(copies_tried(n),
+                                              {{{"collect", std::to_string(n / 2)}},
+                                               {{"collect", std::to_string(3 * n / 4)}},
+                                               {{"deadline", adaptive_deadline_tried(n)}}});
                            },
                        .blocked =
                            [](const AgcOptions& given, int n) {

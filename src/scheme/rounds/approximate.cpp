@@ -9,7 +9,6 @@
 #include "code/collect_decoder.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
-#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -25,27 +24,34 @@ Fields<T> approximate(std::vector<Field<T>> own = {})
 
 /// @param optimal  the least-squares decoder of this code
 template <class T>
-std::unique_ptr<Scheme> collecting(const T& given, const Problem& problem, Encoding encoding,
-                                   Weigh optimal)
+GradientCode collecting(const T& given, Encoding encoding, Weigh optimal)
 {
     using Decoder = ApproximateDecoder;
     auto weigh = given.decoder == Decoder::optimal    ? std::move(optimal)
                  : given.decoder == Decoder::one_step ? one_step(encoding)
                                                       : debiased(encoding, std::move(optimal));
-    auto collecting = std::make_unique<CollectDecoder>(
-        encoding, quorum(given.deadline, given.collect, problem.workers), std::move(weigh));
-    return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(collecting)}, given.deadline);
+    const int answers = quorum(given.deadline, given.collect, encoding.workers());
+    return quorate::collecting(std::move(encoding), answers, std::move(weigh));
 }
 
 template <class T>
-std::unique_ptr<Scheme> collecting(const T& given, const Problem& problem, Encoding encoding)
+GradientCode collecting(const T& given, Encoding encoding)
 {
     auto optimal = least_squares(encoding);
-    return collecting(given, problem, std::move(encoding), std::move(optimal));
+    return collecting(given, std::move(encoding), std::move(optimal));
 }
 
-std::unique_ptr<Scheme> make_block(const BlockOptions& given, const Problem& problem)
+// The nearest numbers of workers that fit, in words.
+template <class Fits>
+std::string nearest(int n, Fits fits)
+{
+    int below = n, above = n;
+    while (below > 0 && !fits(below)) --below;
+    while (!fits(above)) ++above;
+    return below > 0 ? fmt::format("{} or {}", below, above) : fmt::format("{}", above);
+}
+
+GradientCode block_code(const BlockOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     const int groups = given.groups.value_or(std::max(1, n / 2));
@@ -55,10 +61,10 @@ std::unique_ptr<Scheme> make_block(const BlockOptions& given, const Problem& pro
         throw Refusal("inside", ", and so is --outside: nobody would hold anything");
     if (inside == 0 && groups == 1)
         throw Refusal("inside", ", but all workers are in one block: use --groups 2 or more");
-    return collecting(given, problem, block_assignment(n, groups, inside, outside, problem.seed));
+    return collecting(given, block_assignment(n, groups, inside, outside, problem.seed));
 }
 
-std::unique_ptr<Scheme> make_margulis(const MargulisOptions& given, const Problem& problem)
+GradientCode margulis_code(const MargulisOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     int m = 1;
@@ -67,66 +73,52 @@ std::unique_ptr<Scheme> make_margulis(const MargulisOptions& given, const Proble
         throw Refusal("scheme", fmt::format(", but {} workers are no square of at least 4: use {} "
                                             "or {}",
                                             n, std::max(4, m * m), std::max(9, (m + 1) * (m + 1))));
-    return collecting(given, problem, margulis_assignment(m));
+    return collecting(given, margulis_assignment(m));
 }
 
-std::unique_ptr<Scheme> make_bibd(const BibdOptions& given, const Problem& problem)
+GradientCode bibd_code(const BibdOptions& given, const Problem& problem)
 {
-    const int n = problem.workers;
-    const int q = plane_order(n);
-    if (q == 0) {
-        int below = n, above = n;
-        while (below > 7 && plane_order(below) == 0) --below;
-        while (plane_order(above) == 0) ++above;
-        throw Refusal(
-            "scheme",
-            fmt::format(", but {} workers are not q^2 + q + 1 for a prime q: use {}", n,
-                        below < n && plane_order(below) != 0 ? fmt::format("{} or {}", below, above)
-                                                             : fmt::format("{}", above)));
-    }
-    return collecting(given, problem, plane_assignment(q), design_weights(q + 1));
+    const int n = problem.workers, q = plane_order(n);
+    if (q == 0)
+        throw Refusal("scheme",
+                      fmt::format(", but {} workers are not q^2 + q + 1 for a prime q: use {}", n,
+                                  nearest(n, plane_order)));
+    return collecting(given, plane_assignment(q), design_weights(q + 1));
 }
 
-std::unique_ptr<Scheme> make_graph(const GraphOptions& given, const Problem& problem)
+GradientCode graph_code(const GraphOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
     const int d = given.copies;
     const auto fits = [d](int workers) {
         return workers > 0 && 2 * workers % d == 0 && 2 * workers / d > d;
     };
-    if (!fits(n)) {
-        int below = n, above = n;
-        while (below > 0 && !fits(below)) --below;
-        while (!fits(above)) ++above;
+    if (!fits(n))
         throw Refusal("copies",
                       fmt::format(", but {} workers are not the edges of a graph of that degree: "
-                                  "use {}",
-                                  n,
-                                  below > 0 ? fmt::format("{} or {} workers", below, above)
-                                            : fmt::format("{} workers", above)));
-    }
+                                  "use {} workers",
+                                  n, nearest(n, fits)));
     auto encoding = graph_assignment(n, d, problem.seed);
     auto optimal = graph_weights(encoding);
-    return collecting(given, problem, std::move(encoding), std::move(optimal));
+    return collecting(given, std::move(encoding), std::move(optimal));
 }
 
 }  // namespace
 
 SchemeEntry<BernoulliOptions> BernoulliOptions::entry()
 {
-    return {.name = "bernoulli",
-            .text =
-                "approximate; each worker holds each partition with probability D / N; no "
-                "structure that an adversary could use",
-            .source = "Charles, Papailiopoulos, Ellenberg, arXiv 1711.06771",
-            .options = approximate<BernoulliOptions>(),
-            .make =
-                [](const BernoulliOptions& given, const Problem& problem) {
-                    return collecting(
-                        given, problem,
-                        bernoulli_assignment(problem.workers, given.degree, problem.seed));
-                },
-            .properties = {.blocked = until_collected<BernoulliOptions>}};
+    return {
+        .name = "bernoulli",
+        .text =
+            "approximate; each worker holds each partition with probability D / N; no "
+            "structure that an adversary could use",
+        .source = "Charles, Papailiopoulos, Ellenberg, arXiv 1711.06771",
+        .options = approximate<BernoulliOptions>(),
+        .make = coded<BernoulliOptions>([](const BernoulliOptions& given, const Problem& problem) {
+            return collecting(given,
+                              bernoulli_assignment(problem.workers, given.degree, problem.seed));
+        }),
+        .properties = {.blocked = until_collected<BernoulliOptions>}};
 }
 
 SchemeEntry<BlockOptions> BlockOptions::entry()
@@ -147,7 +139,7 @@ SchemeEntry<BlockOptions> BlockOptions::entry()
              {&BlockOptions::outside,
               {"outside", "P", "0.02", "probability to hold another one"},
               {.highest = 1}}}),
-        .make = make_block,
+        .make = coded(block_code),
         .properties = {.blocked = until_collected<BlockOptions>}};
 }
 
@@ -159,12 +151,10 @@ SchemeEntry<RegularOptions> RegularOptions::entry()
                 "is bounded for every set of stragglers",
             .source = "Raviv et al., arXiv 1707.03858",
             .options = approximate<RegularOptions>(),
-            .make =
-                [](const RegularOptions& given, const Problem& problem) {
-                    return collecting(
-                        given, problem,
-                        regular_assignment(problem.workers, given.degree, problem.seed));
-                },
+            .make = coded<RegularOptions>([](const RegularOptions& given, const Problem& problem) {
+                return collecting(given,
+                                  regular_assignment(problem.workers, given.degree, problem.seed));
+            }),
             .properties = {.blocked = until_collected<RegularOptions>}};
 }
 
@@ -177,7 +167,7 @@ SchemeEntry<MargulisOptions> MargulisOptions::entry()
             "set of stragglers without randomness",
         .source = "Raviv et al., arXiv 1707.03858; Margulis, 1973",
         .options = approximate<MargulisOptions>(),
-        .make = make_margulis,
+        .make = coded(margulis_code),
         .properties = {.blocked = until_collected<MargulisOptions>, .example = {{"workers", "9"}}}};
 }
 
@@ -189,7 +179,7 @@ SchemeEntry<BibdOptions> BibdOptions::entry()
                 "q, q + 1 partitions a worker: the error depends on the number of stragglers alone",
             .source = "Kadhe, Koyluoglu, Ramchandran, ISIT 2019",
             .options = approximate<BibdOptions>(),
-            .make = make_bibd,
+            .make = coded(bibd_code),
             .properties = {.blocked = until_collected<BibdOptions>, .example = {{"workers", "7"}}}};
 }
 
@@ -205,7 +195,7 @@ SchemeEntry<GraphOptions> GraphOptions::entry()
             {{&GraphOptions::copies,
               {"copies", "D", "3", "workers that hold a partition: the degree of the graph"},
               {.lowest = 2}}}),
-        .make = make_graph,
+        .make = coded(graph_code),
         .properties = {.blocked = until_collected<GraphOptions>, .example = {{"workers", "6"}}}};
 }
 

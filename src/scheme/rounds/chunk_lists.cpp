@@ -11,7 +11,7 @@ ChunkLists lists_of(const Encoding& code, int pieces, bool rotate)
 {
     ChunkLists lists{code.partitions * pieces, {}};
     for (int i = 0; i < code.workers(); ++i) {
-        auto row = code.rows[static_cast<std::size_t>(i)][0];
+        auto row = code.rows[i][0];
         if (rotate) std::ranges::rotate(row, std::ranges::find(row, i, &Coefficient::partition));
         auto& list = lists.chunks_of.emplace_back();
         bool from_the_end = false;
@@ -33,15 +33,7 @@ Row first_chunks(const ChunkList& list, std::int64_t count)
     return row;
 }
 
-Encoding encoding_of(const ChunkLists& lists)
-{
-    Encoding encoding{lists.chunks, {}};
-    for (const auto& list : lists.chunks_of)
-        encoding.rows.push_back({first_chunks(list, std::ssize(list))});
-    return encoding;
-}
-
-Plans plans_of(const ChunkLists& lists, const std::function<Plan(const ChunkList&)>& make)
+Plans plans_of(const ChunkLists& lists, const MakePlan& make)
 {
     std::map<ChunkList, std::shared_ptr<const Plan>> shared;
     Plans plans;
@@ -51,6 +43,16 @@ Plans plans_of(const ChunkLists& lists, const std::function<Plan(const ChunkList
         plans.push_back(plan);
     }
     return plans;
+}
+
+Layout layout_of(const ChunkLists& lists, const Problem& problem, const MakePlan& make)
+{
+    Encoding sums{lists.chunks, {}};
+    for (const auto& list : lists.chunks_of)
+        sums.rows.push_back({first_chunks(list, std::ssize(list))});
+    Layout layout(sums, problem);
+    layout.plans = plans_of(lists, make);
+    return layout;
 }
 
 Plan in_parts(const ChunkList& list, bool held)

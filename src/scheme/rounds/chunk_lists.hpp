@@ -30,11 +30,11 @@ ChunkLists lists_of(const Encoding& code, int pieces, bool rotate);
 /// Returns the plain sum of the first chunks of a list as a row of B.
 Row first_chunks(const ChunkList& list, std::int64_t count);
 
-/// Returns the plain sums of all lists as an encoding.
-Encoding encoding_of(const ChunkLists& lists);
-
+using MakePlan = std::function<Plan(const ChunkList&)>;
 /// Makes the plans; workers with equal lists share one.
-Plans plans_of(const ChunkLists& lists, const std::function<Plan(const ChunkList&)>& make);
+Plans plans_of(const ChunkLists& lists, const MakePlan& make);
+/// Returns what workers store and compute, with these plans.
+Layout layout_of(const ChunkLists& lists, const Problem& problem, const MakePlan& make);
 
 /// Returns a plan with a part for each chunk, which is sent when it is ready.
 /// @param held  whether the worker holds the values

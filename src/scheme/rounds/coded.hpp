@@ -2,8 +2,8 @@
 #pragma once
 
 #include "scheme/contributions.hpp"
-#include "scheme/placement.hpp"
 #include "scheme/rounds/adaptive_deadline.hpp"
+#include "scheme/rounds/schemes.hpp"
 #include "scheme/rounds/synchronous.hpp"
 
 namespace quorate {
@@ -15,26 +15,22 @@ public:
     /// @param code    for problem.workers workers
     /// @param limit   when a round ends with what has come
     /// @param shares  of the partitions
-    CodedScheme(const Problem& problem, GradientCode code, RoundLimit limit = {},
-                Shares shares = {});
+    CodedScheme(const Problem& problem, GradientCode code, const RoundLimit& limit = {},
+                const Shares& shares = {});
 
-    Needs needs() const override;
     std::string warning() const override { return code_.warning; }
     void fetch_ahead(Worker worker) const override { received_.fetch_ahead(worker); }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override;
     std::vector<Worker> order(std::vector<Worker> active) const override;
     void begin(Version) override;
     std::optional<Step> receive(const Contribution& contribution) override;
-    Seconds limit() const override { return limit_.fixed; }
     std::optional<Seconds> new_limit() const override;
     std::optional<Step> expire() override;
     std::optional<Step> make_do() override;
     std::string why_undecodable() const override;
 
     const Problem& problem() const { return problem_; }
-    std::int64_t samples() const { return samples_; }  // of a round
     const Encoding& encoding() const { return code_.encoding; }
     Decoder& decoder() const { return *code_.decoder; }
     Contributions& received() { return received_; }
@@ -42,12 +38,25 @@ protected:
 private:
     Problem problem_;
     GradientCode code_;
-    Shares shares_;
-    std::int64_t samples_;
-    RoundLimit limit_;
     std::optional<AdaptiveDeadline> adaptive_;
-    Plans plans_;
     Contributions received_;
 };
+
+/// Makes schemes of a code, with the deadline and the shares of options that have them.
+template <class T>
+auto coded(GradientCode (*code)(const T&, const Problem&))
+{
+    return [code](const T& given, const Problem& problem) -> std::unique_ptr<Scheme> {
+        RoundLimit limit;
+        Shares shares;
+        if constexpr (requires { given.deadline; }) limit = given.deadline;
+        if constexpr (requires { given.shares; }) shares = given.shares;
+        return std::make_unique<CodedScheme>(problem, code(given, problem), limit, shares);
+    };
+}
+
+/// Makes the cyclic code that --stragglers and --coefficients ask for.
+/// @throws Refusal if there is no such code for so many workers
+GradientCode chosen_cyclic_code(Coefficients coefficients, int stragglers, const Problem& problem);
 
 }  // namespace quorate

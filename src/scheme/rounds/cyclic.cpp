@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "scheme/rounds/cyclic.hpp"
-
 #include <fmt/format.h>
 
 #include "code/cyclic.hpp"
@@ -23,8 +21,7 @@ GradientCode random_code(const Problem& problem, int s)
                                   "has decoding weights up to {:.0e}, more than {:.0e}: use "
                                   "--coefficients deterministic, or another --seed",
                                   n, s, largest, too_large));
-    auto encoding = code.encoding;
-    return {std::move(encoding), std::make_unique<NullSpaceDecoder>(std::move(code), n - s)};
+    return decoded_on_demand(std::move(code), n - s);
 }
 
 }  // namespace
@@ -46,17 +43,15 @@ SchemeEntry<CyclicOptions> CyclicOptions::entry()
                 "divide the workers, or stragglers are chosen by an adversary",
             .source = "Tandon et al., ICML 2017; Raviv et al., arXiv 1707.03858",
             .options = options<CyclicOptions>(),
-            .make =
-                [](const CyclicOptions& given, const Problem& problem) {
-                    return std::make_unique<CodedScheme>(
-                        problem, chosen_cyclic_code(given.coefficients, given.stragglers, problem));
-                },
+            .make = coded<CyclicOptions>([](const CyclicOptions& given, const Problem& problem) {
+                return chosen_cyclic_code(given.coefficients, given.stragglers, problem);
+            }),
             .properties = {.candidates = [](int n, bool) { return doubled_stragglers(n / 2 - 1); },
                            .blocked =
                                [](const CyclicOptions& given, int n) {
                                    return given.coefficients == Coefficients::ones
                                               ? Blocked{}
-                                              : until_answers(n, n - given.stragglers);
+                                              : until_stragglers(given, n);
                                },
                            .example = {{"stragglers", "2"}}}};
 }

@@ -11,7 +11,6 @@
 #include "code/reed_solomon.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
-#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -22,17 +21,13 @@ namespace {
 // wait for S stragglers. d = S + 2 L + 1.
 class DracoRepetition final : public CodedScheme {
 public:
-    DracoRepetition(const Problem& problem, int d, int tolerated)
-        : CodedScheme(problem, fractional_repetition(problem.workers, d)),
-          groups_(repetition_groups(problem.workers, d)), tolerated_(tolerated)
+    DracoRepetition(const Problem& problem, int stragglers, int tolerated)
+        : CodedScheme(problem,
+                      fractional_repetition(problem.workers, stragglers + 2 * tolerated + 1)),
+          groups_(repetition_groups(problem.workers, stragglers + 2 * tolerated + 1)),
+          tolerated_(tolerated)
     {
-    }
-
-    Needs needs() const override
-    {
-        auto needs = CodedScheme::needs();
-        needs.fingerprint = true;
-        return needs;
+        layout().needs.fingerprint = true;
     }
 
 protected:
@@ -43,8 +38,7 @@ protected:
     }
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        auto& group = votes_[static_cast<std::size_t>(
-            groups_.of[static_cast<std::size_t>(contribution.worker)])];
+        auto& group = votes_[groups_.of[contribution.worker]];
         if (group.decided) return std::nullopt;
         if (++group.votes[contribution.fingerprint] <= tolerated_) return std::nullopt;
         group.decided = true;
@@ -77,16 +71,9 @@ public:
     DracoCyclic(const Problem& problem, int stragglers, int tolerated)
         : CodedScheme(problem, reed_solomon_code(problem.workers, problem.workers,
                                                  stragglers + 2 * tolerated)),
-          stragglers_(stragglers), tolerated_(tolerated),
-          projection_(static_cast<std::size_t>(problem.workers))
+          stragglers_(stragglers), tolerated_(tolerated), projection_(problem.workers)
     {
-    }
-
-    Needs needs() const override
-    {
-        auto needs = CodedScheme::needs();
-        needs.projection = true;
-        return needs;
+        layout().needs.projection = true;
     }
 
 protected:
@@ -97,7 +84,7 @@ protected:
     }
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        auto& projection = projection_[static_cast<std::size_t>(contribution.worker)];
+        auto& projection = projection_[contribution.worker];
         if (contribution.part == 0)
             projection.real(contribution.projection);
         else
@@ -108,8 +95,7 @@ protected:
         const int n = problem().workers;
         if (static_cast<int>(answered_.size()) < n - stragglers_) return std::nullopt;
         std::vector<std::complex<double>> projections;
-        for (const auto worker : answered_)
-            projections.push_back(projection_[static_cast<std::size_t>(worker)]);
+        for (const auto worker : answered_) projections.push_back(projection_[worker]);
         const auto out =
             locate_byzantine(n, stragglers_ + 2 * tolerated_, answered_, projections, tolerated_);
         if (!out) return std::nullopt;
@@ -134,6 +120,15 @@ private:
     std::vector<std::complex<double>> projection_;  // of the answer of each worker
 };
 
+// @tparam Kind  made with the stragglers and the Byzantine workers that it tolerates
+template <class Kind, class T>
+std::unique_ptr<Scheme> make_draco(const T& given, const Problem& problem)
+{
+    const auto [s, tolerated] = given;
+    at_most("tolerate", tolerated, (problem.workers - 1 - s) / 2);
+    return std::make_unique<Kind>(problem, s, tolerated);
+}
+
 }  // namespace
 
 SchemeEntry<DracoRepetitionOptions> DracoRepetitionOptions::entry()
@@ -144,13 +139,7 @@ SchemeEntry<DracoRepetitionOptions> DracoRepetitionOptions::entry()
                 "and L + 1 equal answers decide a group; where workers or memory are not trusted",
             .source = "Chen et al., DRACO, ICML 2018",
             .options = options<DracoRepetitionOptions>(),
-            .make =
-                [](const DracoRepetitionOptions& given, const Problem& problem) {
-                    const auto [s, tolerated] = given;
-                    at_most("tolerate", tolerated, (problem.workers - 1 - s) / 2);
-                    return std::make_unique<DracoRepetition>(problem, s + 2 * tolerated + 1,
-                                                             tolerated);
-                },
+            .make = make_draco<DracoRepetition, DracoRepetitionOptions>,
             .properties = {.example = {{"tolerate", "1"}, {"byzantine", "sign-flip:2"}}}};
 }
 
@@ -164,12 +153,7 @@ SchemeEntry<DracoCyclicOptions> DracoCyclicOptions::entry()
             "computation",
         .source = "Chen et al., DRACO, ICML 2018",
         .options = options<DracoCyclicOptions>(),
-        .make =
-            [](const DracoCyclicOptions& given, const Problem& problem) {
-                const auto [s, tolerated] = given;
-                at_most("tolerate", tolerated, (problem.workers - 1 - s) / 2);
-                return std::make_unique<DracoCyclic>(problem, s, tolerated);
-            },
+        .make = make_draco<DracoCyclic, DracoCyclicOptions>,
         .properties = {.example = {{"tolerate", "1"}, {"byzantine", "random:2"}}}};
 }
 

@@ -4,7 +4,6 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
-#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -22,17 +21,14 @@ Weigh one_a_group(Groups groups)
     };
 }
 
-std::unique_ptr<Scheme> make_is_gc(const IsGcOptions& given, const Problem& problem)
+GradientCode is_gc(const IsGcOptions& given, const Problem& problem)
 {
     const int n = problem.workers, c = given.degree;
     const bool cyclic = given.placement == Placement::cyclic;
     const auto groups = repetition_groups(n, c);
     auto encoding = cyclic ? cyclic_windows(n, c) : repetition_encoding(groups);
-    auto decoder =
-        std::make_unique<CollectDecoder>(encoding, quorum(given.deadline, given.collect, n),
-                                         cyclic ? disjoint_windows(n, c) : one_a_group(groups));
-    return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(decoder)}, given.deadline);
+    return collecting(std::move(encoding), quorum(given.deadline, given.collect, n),
+                      cyclic ? disjoint_windows(n, c) : one_a_group(groups));
 }
 
 }  // namespace
@@ -45,7 +41,7 @@ SchemeEntry<IsGcOptions> IsGcOptions::entry()
                 "disjoint partitions, scaled; for any number of stragglers at small redundancy",
             .source = "Su, Sukhnandan, Li, ICDCS 2023",
             .options = options<IsGcOptions>(),
-            .make = make_is_gc,
+            .make = coded(is_gc),
             .properties = {.blocked = until_collected<IsGcOptions>}};
 }
 

@@ -16,17 +16,17 @@ class LateMessages final : public Scheme {
 public:
     LateMessages(const Problem& problem, ChunkLists lists, int pieces, Seconds limit, bool rescale)
         : lists_(std::move(lists)), code_(problem.workers, pieces), limit_(limit),
-          rescale_(rescale), needs_(needs_of(encoding_of(lists_), problem.rows)),
-          samples_(samples_of(encoding_of(lists_), problem)),
+          rescale_(rescale),
+          layout_(layout_of(lists_, problem,
+                            [](const ChunkList& list) { return in_parts(list, true); })),
           length_(std::max<std::int64_t>(1, (problem.parameters + pieces - 1) / pieces)),
-          plans_(plans_of(lists_, [](const ChunkList& list) { return in_parts(list, true); })),
-          state_(lists_.chunks_of.size()), copies_(static_cast<std::size_t>(lists_.chunks))
+          state_(lists_.chunks_of.size()), copies_(lists_.chunks)
     {
-        needs_.exact = limit == never;
-        needs_.places = pieces > 1;
+        layout_.needs.exact = limit == never;
+        layout_.needs.places = pieces > 1;
     }
 
-    Needs needs() const override { return needs_; }
+    Needs needs() const override { return layout_.needs; }
 
     void handle(const Event& event, Seconds now, std::vector<Action>& out) override
     {
@@ -53,11 +53,6 @@ private:
         bool asked = false;  // its task is to send what it holds
         ContributionId sent = -1;
     };
-    State& state(Worker worker) { return state_[static_cast<std::size_t>(worker)]; }
-    const ChunkList& list(Worker worker) const
-    {
-        return lists_.chunks_of[static_cast<std::size_t>(worker)];
-    }
 
     void begin(Version version, Seconds now, std::vector<Action>& out)
     {
@@ -74,8 +69,8 @@ private:
     // Gives a worker another task. What it has sent for the one before is needed no more.
     void give(Worker worker, std::shared_ptr<const Plan> plan, std::vector<Action>& out)
     {
-        const auto before = std::exchange(state(worker).task, next_);
-        state(worker).sent = -1;
+        const auto before = std::exchange(state_[worker].task, next_);
+        state_[worker].sent = -1;
         out.push_back(Dispatch{.task = next_++,
                                .worker = worker,
                                .plan = std::move(plan),
@@ -86,13 +81,13 @@ private:
 
     void compute(Worker worker, std::vector<Action>& out)
     {
-        state(worker).asked = false;
-        give(worker, plans_[static_cast<std::size_t>(worker)], out);
+        state_[worker].asked = false;
+        give(worker, layout_.plans[worker], out);
     }
 
     void receive(const Contribution& contribution)
     {
-        auto& of = state(contribution.worker);
+        auto& of = state_[contribution.worker];
         if (of.asked) {
             owed_ -= of.sent < 0;
             of.sent = contribution.id;
@@ -104,10 +99,10 @@ private:
     // Notes how many chunks of its list a worker holds.
     void hold(Worker worker, int chunks)
     {
-        auto& done = state(worker).done;
+        auto& done = state_[worker].done;
         const auto copies = [&](int place) -> int& {
-            const auto chunk = list(worker)[static_cast<std::size_t>(place)];
-            return copies_[static_cast<std::size_t>(chunk)];
+            const auto chunk = lists_.chunks_of[worker][place];
+            return copies_[chunk];
         };
         for (; done < chunks; ++done) covered_ += copies(done)++ < code_.pieces();
         for (; done > chunks; --done) covered_ -= --copies(done - 1) < code_.pieces();
@@ -124,11 +119,10 @@ private:
     // The workers that are done with each chunk, ascending.
     std::vector<std::vector<int>> holders() const
     {
-        std::vector<std::vector<int>> all(static_cast<std::size_t>(lists_.chunks));
+        std::vector<std::vector<int>> all(lists_.chunks);
         for (std::size_t i = 0; i < state_.size(); ++i)
             for (int place = 0; place < state_[i].done; ++place)
-                all[static_cast<std::size_t>(lists_.chunks_of[i][static_cast<std::size_t>(place)])]
-                    .push_back(static_cast<int>(i));
+                all[lists_.chunks_of[i][place]].push_back(static_cast<int>(i));
         // Of whole gradients one copy does.
         if (code_.pieces() == 1)
             for (auto& of_chunk : all) of_chunk.resize(std::min<std::size_t>(1, of_chunk.size()));
@@ -149,14 +143,14 @@ private:
         collecting_ = true;
         owed_ = 0;
         for (const auto worker : active_) {
-            auto& part = parts[static_cast<std::size_t>(worker)];
-            state(worker).asked = !part.items.empty();
-            owed_ += state(worker).asked;
-            state(worker).sent = -1;  // what it has sent of another combination
+            auto& part = parts[worker];
+            state_[worker].asked = !part.items.empty();
+            owed_ += state_[worker].asked;
+            state_[worker].sent = -1;  // what it has sent of another combination
             if (!part.items.empty()) {
                 give(worker, std::make_shared<const Plan>(Plan{.parts = {std::move(part)}}), out);
             } else if (expired_) {
-                out.push_back(Close{state(worker).task, state(worker).task});
+                out.push_back(Close{state_[worker].task, state_[worker].task});
             }
         }
         if (limit_ != never) out.push_back(SetTimer{end_of_computing, never});
@@ -169,7 +163,7 @@ private:
         std::vector<Part> parts(state_.size());
         error_ = 0;
         for (int chunk = 0; chunk < lists_.chunks; ++chunk) {
-            const auto& of_chunk = by_chunk[static_cast<std::size_t>(chunk)];
+            const auto& of_chunk = by_chunk[chunk];
             if (of_chunk.empty()) {
                 error_ += pieces;
                 continue;
@@ -177,7 +171,7 @@ private:
             const auto& [coefficients, decoded] = code_.combination(of_chunk);
             error_ += (scale_ * decoded - Eigen::MatrixXd::Identity(pieces, pieces)).squaredNorm();
             for (int m = 0; m < coefficients.rows(); ++m) {
-                auto& part = parts[static_cast<std::size_t>(of_chunk[static_cast<std::size_t>(m)])];
+                auto& part = parts[of_chunk[m]];
                 part.items.push_back({.block = chunk, .operation = Item::Operation::held});
                 for (int u = 0; u < pieces && pieces > 1; ++u)
                     part.fold.push_back(coefficients(m, u));
@@ -192,7 +186,7 @@ private:
     void make_do(std::vector<Action>& out)
     {
         for (const auto worker : active_)
-            if (auto& of = state(worker); of.asked && of.sent < 0) {
+            if (auto& of = state_[worker]; of.asked && of.sent < 0) {
                 out.push_back(Close{of.task, of.task});
                 hold(worker, 0);
             }
@@ -201,17 +195,18 @@ private:
         collect(out);
         if (collecting_ || !collected) return;
         for (const auto worker : active_)
-            if (state(worker).done < std::ssize(list(worker))) compute(worker, out);
+            if (state_[worker].done < std::ssize(lists_.chunks_of[worker])) compute(worker, out);
     }
 
     void finish(std::vector<Action>& out)
     {
-        Step step{.terms = {}, .divisor = static_cast<double>(samples_) / scale_, .error = error_};
+        Step step{
+            .terms = {}, .divisor = static_cast<double>(layout_.samples) / scale_, .error = error_};
         for (int u = 0; u < code_.pieces(); ++u)
             for (const auto worker : active_) {
-                const auto sent = state(worker).sent;
+                const auto sent = state_[worker].sent;
                 if (sent < 0) continue;
-                if (needs_.places)
+                if (layout_.needs.places)
                     step.placed.push_back(
                         {sent, code_.weight(u, worker), {0, length_}, u * length_});
                 else
@@ -225,9 +220,8 @@ private:
     PieceCode code_;
     Seconds limit_;
     bool rescale_;
-    Needs needs_;
-    std::int64_t samples_, length_;  // of a round; elements of a message with l > 1
-    Plans plans_;
+    Layout layout_;
+    std::int64_t length_;       // elements of a message with l > 1
     std::vector<State> state_;  // by worker
     std::vector<int> copies_;   // of each chunk, that workers hold
     std::int64_t covered_ = 0;  // pieces of all chunks that can be had

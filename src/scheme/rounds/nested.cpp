@@ -7,7 +7,6 @@
 #include "code/fractional_repetition.hpp"
 #include "scheme/contributions.hpp"
 #include "scheme/options.hpp"
-#include "scheme/placement.hpp"
 #include "scheme/rounds/schemes.hpp"
 #include "scheme/rounds/synchronous.hpp"
 
@@ -28,24 +27,18 @@ public:
 
     /// @param levels  ascending by number of stragglers; the last one stores what all others need
     Nested(const Problem& problem, std::vector<Level> levels)
-        : problem_(problem), levels_(std::move(levels)), level_(levels_.size() - 1),
-          samples_(samples_of(levels_.back().code.encoding, problem)),
-          received_(std::vector<int>(static_cast<std::size_t>(problem.workers), 1))
+        : SynchronousScheme(Layout(levels.back().code.encoding, problem)),
+          levels_(std::move(levels)), level_(levels_.size() - 1), received_(layout().plans)
     {
+        layout().needs.exact = true;
     }
 
-    Needs needs() const override
-    {
-        auto needs = needs_of(levels_.back().code.encoding, problem_.rows);
-        needs.exact = true;
-        return needs;
-    }
     std::string warning() const override { return levels_.back().code.warning; }
 
 protected:
     std::shared_ptr<const Plan> plan(Worker worker) const override
     {
-        return levels_[level_].plans[static_cast<std::size_t>(worker)];
+        return levels_[level_].plans[worker];
     }
 
     void begin(Version) override
@@ -63,7 +56,7 @@ protected:
         const auto* decoding = levels_[level_].code.decoder->receive(contribution.worker);
         if (!decoding) return std::nullopt;
         remember();
-        return received_.step(*decoding, samples_);
+        return received_.step(*decoding, samples());
     }
 
 private:
@@ -78,8 +71,7 @@ private:
         std::nth_element(times.begin(), middle, times.end());
         const Seconds late = 2 * *middle;
         auto count = std::ranges::count_if(answered_, [late](Seconds t) { return t > late; });
-        if (answered_.back() > late)
-            count += problem_.workers - static_cast<std::ptrdiff_t>(answered_.size());
+        if (answered_.back() > late) count += std::ssize(layout().plans) - std::ssize(answered_);
         constexpr std::size_t window = 50;
         recent_.push_back(static_cast<int>(count));
         if (recent_.size() > window) recent_.pop_front();
@@ -98,10 +90,8 @@ private:
         while (level_ + 1 < levels_.size() && levels_[level_].stragglers < wanted) ++level_;
     }
 
-    Problem problem_;
     std::vector<Level> levels_;
     std::size_t level_;
-    std::int64_t samples_;  // of a round
     Contributions received_;
     std::vector<Seconds> answered_;
     std::deque<int> recent_;

@@ -2,11 +2,8 @@
 #include <algorithm>
 
 #include "code/fractional_repetition.hpp"
-#include "scheme/contributions.hpp"
 #include "scheme/options.hpp"
-#include "scheme/placement.hpp"
-#include "scheme/rounds/cyclic.hpp"
-#include "scheme/rounds/synchronous.hpp"
+#include "scheme/rounds/coded.hpp"
 
 namespace quorate {
 
@@ -20,7 +17,7 @@ Encoding with_own_partitions(const Encoding& code, int own)
         Row plain;
         for (int j = i * own; j < (i + 1) * own; ++j) plain.push_back({j, 1});
         std::vector<Row> parts = {plain};
-        for (auto row : code.rows[static_cast<std::size_t>(i)]) {
+        for (auto row : code.rows[i]) {
             for (auto& coefficient : row) coefficient.partition += n * own;
             parts.push_back(std::move(row));
         }
@@ -41,28 +38,17 @@ public:
     /// @param code   exact, over n partitions
     /// @param limit  seconds after which a round ends with what has come; never: no limit
     Partial(const Problem& problem, int own, GradientCode code, Seconds limit)
-        : problem_(problem), own_(own), code_(std::move(code)), limit_(limit),
-          encoding_(with_own_partitions(code_.encoding, own)),
-          samples_(samples_of(encoding_, problem)),
-          plans_(changed(plans_of(encoding_), [](Plan& plan) { plan.each_when_ready = true; })),
-          received_(parts_of(plans_))
+        : SynchronousScheme(Layout(with_own_partitions(code.encoding, own), problem), limit),
+          own_(own), code_(std::move(code)), encoding_(with_own_partitions(code_.encoding, own)),
+          received_(layout().plans)
     {
+        layout().needs.exact = limit == never;
+        layout().plans = changed(layout().plans, [](Plan& plan) { plan.each_when_ready = true; });
     }
 
-    Needs needs() const override
-    {
-        auto needs = needs_of(encoding_, problem_.rows);
-        needs.exact = limit_ == never;
-        return needs;
-    }
     std::string warning() const override { return code_.warning; }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
-    {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
-
     std::vector<Worker> order(std::vector<Worker> active) const override
     {
         return distinct_first(plans_of(code_.encoding), std::move(active));
@@ -83,11 +69,9 @@ protected:
         if (complete && !coded_)
             if (const auto* decoding = code_.decoder->receive(contribution.worker))
                 coded_ = *decoding;
-        if (!coded_ || static_cast<int>(firsts_.size()) < problem_.workers) return std::nullopt;
+        if (!coded_ || std::ssize(firsts_) < encoding_.workers()) return std::nullopt;
         return expire();
     }
-
-    Seconds limit() const override { return limit_; }
 
     // An approximate step of the first messages that have come, scaled up for the missing ones.
     std::optional<Step> expire() override
@@ -105,19 +89,15 @@ protected:
         if (coded_)
             for (const auto& [worker, part, value] : coded_->weights)
                 weights.push_back({worker, part + 1, value * coded_->scale});
-        const bool whole = coded_ && static_cast<int>(firsts_.size()) == problem_.workers;
+        const bool whole = coded_ && std::ssize(firsts_) == encoding_.workers();
         const double error = whole ? coded_->error : decode_error(encoding_, weights, 1);
-        return received_.step({std::move(weights), 1, error}, samples_);
+        return received_.step({std::move(weights), 1, error}, samples());
     }
 
 private:
-    Problem problem_;
     int own_;
     GradientCode code_;
-    Seconds limit_;
-    Encoding encoding_;     // of both messages: part 0, and behind it the parts of the code
-    std::int64_t samples_;  // of a round
-    Plans plans_;
+    Encoding encoding_;  // of both messages: part 0, and behind it the parts of the code
     Contributions received_;
     std::vector<Worker> firsts_;     // workers whose first message has come
     std::optional<Decoding> coded_;  // of the second messages, once they suffice

@@ -31,24 +31,16 @@ public:
     /// @param limit    seconds after which a round ends with what has come; never: no limit
     /// @param rescale  whether chunks that have come stand for those that have not
     ChunkMessages(const Problem& problem, ChunkLists lists, Seconds limit, bool rescale)
-        : lists_(std::move(lists)), limit_(limit), rescale_(rescale),
-          needs_(needs_of(encoding_of(lists_), problem.rows)),
-          samples_(samples_of(encoding_of(lists_), problem)),
-          plans_(plans_of(lists_, [](const ChunkList& list) { return in_parts(list, false); })),
-          first_copy_(static_cast<std::size_t>(lists_.chunks))
+        : SynchronousScheme(layout_of(lists, problem,
+                                      [](const ChunkList& list) { return in_parts(list, false); }),
+                            limit),
+          lists_(std::move(lists)), rescale_(rescale), first_copy_(lists_.chunks)
     {
-        needs_.exact = limit == never;
-        needs_.answers = lists_.chunks;
+        layout().needs.exact = limit == never;
+        layout().needs.answers = lists_.chunks;
     }
-
-    Needs needs() const override { return needs_; }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
-    {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
-
     void begin(Version) override
     {
         std::ranges::fill(first_copy_, std::nullopt);
@@ -57,16 +49,14 @@ protected:
 
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        const auto& list = lists_.chunks_of[static_cast<std::size_t>(contribution.worker)];
-        const int chunk = list[static_cast<std::size_t>(contribution.part)];
-        auto& copy = first_copy_[static_cast<std::size_t>(chunk)];
+        const auto& list = lists_.chunks_of[contribution.worker];
+        const int chunk = list[contribution.part];
+        auto& copy = first_copy_[chunk];
         if (copy) return std::nullopt;
         copy = contribution.id;
         ++covered_;
         return covered_ < lists_.chunks ? std::nullopt : expire();
     }
-
-    Seconds limit() const override { return limit_; }
 
     // c of k chunks: each missing one adds 1 to the error. If the others stand for it, the error is
     // c (k/c - 1)^2 + (k - c).
@@ -79,7 +69,7 @@ protected:
         for (const auto& copy : first_copy_)
             if (copy) terms.push_back({*copy});
         return Step{.terms = std::move(terms),
-                    .divisor = static_cast<double>(samples_) / scale,
+                    .divisor = static_cast<double>(samples()) / scale,
                     .error = (k - c) * scale};
     }
 
@@ -91,11 +81,7 @@ protected:
 
 private:
     ChunkLists lists_;
-    Seconds limit_;
     bool rescale_;
-    Needs needs_;
-    std::int64_t samples_;  // of a round
-    Plans plans_;
     std::vector<std::optional<ContributionId>> first_copy_;  // by chunk
     int covered_ = 0;                                        // chunks that have come
 };
@@ -107,26 +93,18 @@ public:
     /// @param seconds  that workers have, their delay included
     /// @param rescale  whether the weights are scaled so that B^T a is one on average
     PrefixMessages(const Problem& problem, ChunkLists lists, Seconds seconds, bool rescale)
-        : lists_(std::move(lists)), seconds_(seconds), rescale_(rescale),
-          needs_(needs_of(encoding_of(lists_), problem.rows)),
-          samples_(samples_of(encoding_of(lists_), problem)),
-          plans_(plans_of(lists_,
-                          [](const ChunkList& list) { return in_one_part(list, list.size()); })),
+        : SynchronousScheme(
+              layout_of(lists, problem,
+                        [](const ChunkList& list) { return in_one_part(list, list.size()); })),
+          lists_(std::move(lists)), seconds_(seconds), rescale_(rescale),
           first_chunk_(
               plans_of(lists_, [](const ChunkList& list) { return in_one_part(list, 1); })),
           done_(lists_.chunks_of.size())
     {
-        needs_.limits_time = true;
+        layout().needs.limits_time = true;
     }
-
-    Needs needs() const override { return needs_; }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
-    {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
-
     Task task(Worker worker, Version version) const override
     {
         return {plan(worker), {version}, {.seconds = seconds_}};
@@ -142,7 +120,7 @@ protected:
                 "first that does; use a longer --deadline",
                 seconds_, version + 1);
         again_ = true;
-        return {first_chunk_[static_cast<std::size_t>(worker)], {version}};
+        return {first_chunk_[worker], {version}};
     }
 
     void begin(Version) override
@@ -154,8 +132,7 @@ protected:
 
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        done_[static_cast<std::size_t>(contribution.worker)] = {contribution.id,
-                                                                again_ ? 1 : contribution.items};
+        done_[contribution.worker] = {contribution.id, again_ ? 1 : contribution.items};
         ++answers_;
         return answers_ >= std::ssize(done_) ? expire() : std::nullopt;
     }
@@ -174,10 +151,9 @@ protected:
         const auto decoding = weigh(received);
         std::vector<Term> terms;
         for (const auto& [worker, part, weight] : decoding.weights)
-            if (weight != 0)
-                terms.push_back({done_[static_cast<std::size_t>(worker)].contribution, weight});
+            if (weight != 0) terms.push_back({done_[worker].contribution, weight});
         return Step{.terms = std::move(terms),
-                    .divisor = static_cast<double>(samples_) / decoding.scale,
+                    .divisor = static_cast<double>(samples()) / decoding.scale,
                     .error = decode_error(sums, decoding.weights, decoding.scale)};
     }
 
@@ -201,9 +177,7 @@ private:
     ChunkLists lists_;
     Seconds seconds_;
     bool rescale_;
-    Needs needs_;
-    std::int64_t samples_;  // of a round
-    Plans plans_, first_chunk_;
+    Plans first_chunk_;
     std::vector<Done> done_;  // by worker
     std::int64_t answers_ = 0;
     bool again_ = false, told_ = false;
@@ -283,18 +257,11 @@ SchemeEntry<PartialOptions> PartialOptions::entry()
              {.lowest = 1}},
         }),
         .make = make_partial_work,
-        .properties = {
-            .candidates =
-                [](int n, bool) {
-                    std::vector<Choice> all;
-                    for (const int copies : copies_tried(n)) {
-                        const auto stragglers = std::to_string(copies - 1);
-                        all.push_back({{"stragglers", stragglers}});
-                        all.push_back({{"stragglers", stragglers}, {"messages", "late"}});
-                    }
-                    return all;
-                },
-            .example = {{"messages", "late"}, {"stragglers", "2"}}}};
+        .properties = {.candidates =
+                           [](int n, bool) {
+                               return crossed(copies_tried(n), {{}, {{"messages", "late"}}});
+                           },
+                       .example = {{"messages", "late"}, {"stragglers", "2"}}}};
 }
 
 }  // namespace quorate

@@ -2,7 +2,6 @@
 #include "code/reed_solomon.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
-#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
@@ -19,15 +18,12 @@ SchemeEntry<ReedSolomonOptions> ReedSolomonOptions::entry()
               {"partitions", "K", "", "of the training rows; default: one a worker"},
               {.lowest = 1}}}),
         .make =
-            [](const ReedSolomonOptions& given, const Problem& problem) {
+            coded<ReedSolomonOptions>([](const ReedSolomonOptions& given, const Problem& problem) {
                 const int n = problem.workers, k = given.partitions.value_or(n);
                 if (given.partitions) at_most("partitions", k, problem.rows);
-                return std::make_unique<CodedScheme>(problem,
-                                                     reed_solomon_code(n, k, given.stragglers));
-            },
-        .properties = {.blocked = [](const ReedSolomonOptions& given, int n) {
-            return until_answers(n, n - given.stragglers);
-        }}};
+                return reed_solomon_code(n, k, given.stragglers);
+            }),
+        .properties = {.blocked = until_stragglers<ReedSolomonOptions>}};
 }
 
 }  // namespace quorate

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/lru_cache.hpp"
+#include "code/cyclic.hpp"
 #include "code/short_code.hpp"
 #include "scheme/options.hpp"
-#include "scheme/placement.hpp"
 #include "scheme/rounds/schemes.hpp"
 #include "scheme/rounds/synchronous.hpp"
 
@@ -15,56 +15,34 @@ namespace quorate {
 
 namespace {
 
-Encoding windows(const ShortCode& code)
-{
-    Encoding encoding{code.workers(), {}};
-    for (int i = 0; i < code.workers(); ++i) {
-        Row row;
-        for (const int j : code.held(i)) row.push_back({j, 1});
-        encoding.rows.push_back({row});
-    }
-    return encoding;
-}
-
 class ShortCyclic final : public SynchronousScheme {
 public:
-    ShortCyclic(const Problem& problem, ShortCode code) : code_(std::move(code))
+    ShortCyclic(const Problem& problem, ShortCode code)
+        : SynchronousScheme(Layout(cyclic_windows(problem.workers, code.load()), problem)),
+          code_(std::move(code)),
+          length_(
+              std::max<std::int64_t>(1, (problem.parameters + code_.pieces() - 1) / code_.pieces()))
     {
-        const auto encoding = windows(code_);
-        needs_ = needs_of(encoding, problem.rows);
-        needs_.exact = needs_.places = true;
-        samples_ = samples_of(encoding, problem);
-        length_ =
-            std::max<std::int64_t>(1, (problem.parameters + code_.pieces() - 1) / code_.pieces());
+        layout().needs.exact = layout().needs.places = true;
         for (int i = 0; i < code_.workers(); ++i) {
-            Part part;
-            for (const int j : code_.held(i)) {
-                part.items.push_back({.block = j});
+            auto& plan = layout().plans[i];
+            auto part = plan->parts[0];
+            for (const auto& item : part.items)
                 for (int u = 0; u < code_.pieces(); ++u)
-                    part.fold.push_back(code_.coefficient(j, u, i));
-            }
-            Plan plan;
-            plan.parts.push_back(std::move(part));
-            plans_.push_back(std::make_shared<const Plan>(std::move(plan)));
+                    part.fold.push_back(code_.coefficient(item.block, u, i));
+            plan = std::make_shared<const Plan>(Plan{{std::move(part)}});
         }
-        begin(0);
     }
-
-    Needs needs() const override { return needs_; }
 
 protected:
-    std::shared_ptr<const Plan> plan(Worker worker) const override
-    {
-        return plans_[static_cast<std::size_t>(worker)];
-    }
     void begin(Version) override
     {
-        received_.assign(plans_.size(), std::nullopt);
+        received_.assign(layout().plans.size(), std::nullopt);
         answers_ = 0;
     }
     std::optional<Step> receive(const Contribution& contribution) override
     {
-        received_[static_cast<std::size_t>(contribution.worker)] = contribution.id;
+        received_[contribution.worker] = contribution.id;
         if (++answers_ < code_.workers() - code_.stragglers()) return std::nullopt;
         std::vector<int> missing;
         for (std::size_t i = 0; i < received_.size(); ++i)
@@ -94,18 +72,16 @@ private:
     }
     Step step(const Decoded& decoded) const
     {
-        Step step{.terms = {}, .divisor = static_cast<double>(samples_), .error = decoded.error};
+        Step step{.terms = {}, .divisor = static_cast<double>(samples()), .error = decoded.error};
         for (int u = 0; u < code_.pieces(); ++u)
             for (int i = 0; i < code_.workers(); ++i)
-                if (const auto& id = received_[static_cast<std::size_t>(i)])
+                if (const auto& id = received_[i])
                     step.placed.push_back({*id, decoded.weights(i, u), {0, length_}, u * length_});
         return step;
     }
 
     ShortCode code_;
-    Needs needs_;
-    std::int64_t samples_ = 0, length_ = 0;  // of a round; q
-    std::vector<std::shared_ptr<const Plan>> plans_;
+    std::int64_t length_;  // q
     std::vector<std::optional<ContributionId>> received_;
     int answers_ = 0;
     LruCache<std::vector<int>, std::optional<Decoded>> cache_{4096};
@@ -158,13 +134,9 @@ SchemeEntry<ShortCyclicOptions> ShortCyclicOptions::entry()
         .make = make_short_cyclic,
         .properties = {.candidates =
                            [](int n, bool) {
-                               std::vector<Choice> all;
-                               for (const char* s : {"1", "2"})
-                                   if (n >= 5) all.push_back({{"stragglers", s}, {"fold", "2"}});
-                               return all;
+                               return crossed(doubled_stragglers(n < 5 ? 0 : 2), {{{"fold", "2"}}});
                            },
-                       .blocked = [](const ShortCyclicOptions& given,
-                                     int n) { return until_answers(n, n - given.stragglers); }}};
+                       .blocked = until_stragglers<ShortCyclicOptions>}};
 }
 
 }  // namespace quorate

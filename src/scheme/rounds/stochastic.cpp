@@ -3,27 +3,24 @@
 #include "code/collect_decoder.hpp"
 #include "scheme/options.hpp"
 #include "scheme/rounds/coded.hpp"
-#include "scheme/rounds/schemes.hpp"
 
 namespace quorate {
 
 namespace {
 
-std::unique_ptr<Scheme> make_stochastic(const StochasticOptions& given, const Problem& problem)
+GradientCode stochastic_code(const StochasticOptions& given, const Problem& problem)
 {
     const int n = problem.workers;
-    auto encoding = stochastic_assignment(n, given.degree, problem.seed);
     const bool timed = given.deadline.fixed != never;
     if (timed && given.collect)
         throw Refusal("collect", ", but a round ends at its --deadline: leave out one of the two");
     if (!timed && given.straggling)
         throw Refusal("straggling",
                       ", but only rounds with a --deadline of seconds use it: leave it out");
-    auto decoder = std::make_unique<CollectDecoder>(
-        encoding, timed ? n : quorum(given.deadline, given.collect, n),
+    return collecting(
+        stochastic_assignment(n, given.degree, problem.seed),
+        timed ? n : quorum(given.deadline, given.collect, n),
         timed ? plain_sum_of_probability(given.straggling.value_or(0)) : plain_sum(n));
-    return std::make_unique<CodedScheme>(
-        problem, GradientCode{std::move(encoding), std::move(decoder)}, given.deadline);
 }
 
 }  // namespace
@@ -41,7 +38,7 @@ SchemeEntry<StochasticOptions> StochasticOptions::entry()
                    "probability that a worker misses the deadline, by which the sum is "
                    "scaled; default: 0"},
                   {.highest = 0.999}}}),
-            .make = make_stochastic,
+            .make = coded(stochastic_code),
             .properties = {.blocked = until_collected<StochasticOptions>}};
 }
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "scheme/scheme.hpp"
+#include "scheme/placement.hpp"
 
 namespace quorate {
 
@@ -13,9 +13,21 @@ namespace quorate {
 /// possible, the round is undecodable.
 class SynchronousScheme : public Scheme {
 public:
+    Needs needs() const override { return layout_.needs; }
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
 
 protected:
+    /// Without a layout, needs() and plan() say what workers store and compute.
+    SynchronousScheme() = default;
+    /// @param limit   seconds after which a round ends with what has come; never: no limit
+    explicit SynchronousScheme(Layout layout, Seconds limit = never)
+        : layout_(std::move(layout)), limit_(limit)
+    {
+    }
+    Layout& layout() { return layout_; }
+    const Layout& layout() const { return layout_; }
+    std::int64_t samples() const { return layout_.samples; }  // of a round
+
     /// What a worker is asked.
     struct Task {
         std::shared_ptr<const Plan> plan;
@@ -23,7 +35,7 @@ protected:
         Budget budget = {};
     };
     /// The plan of a worker's task in the round that begins.
-    virtual std::shared_ptr<const Plan> plan(Worker worker) const = 0;
+    virtual std::shared_ptr<const Plan> plan(Worker worker) const { return layout_.plans[worker]; }
     /// A worker's task in the round that begins. By default its plan at the newest point, without a
     /// limit.
     /// @param version  of the newest point, which is the number of the round from 0
@@ -43,7 +55,7 @@ protected:
     virtual std::optional<Step> receive(const Contribution& contribution) = 0;
 
     /// Seconds after which a round ends with what has come; never: it waits for its quorum.
-    virtual Seconds limit() const { return never; }
+    virtual Seconds limit() const { return limit_; }
     /// Seconds after which the round ends with what has come, if that follows from the
     /// contributions so far: asked after each that is not enough for receive(); nothing: limit()
     /// stays.
@@ -74,6 +86,8 @@ private:
     void finish(Step step, std::vector<Action>& out);
     void set_timer(Seconds at, std::vector<Action>& out);
 
+    Layout layout_;
+    Seconds limit_ = never;
     std::vector<Worker> active_;
     Version version_ = 0;
     TaskId first_ = 0, next_ = 0;  // tasks of the running round are [first_, next_)

@@ -7,9 +7,7 @@ namespace quorate {
 
 Multiplexed::Multiplexed(const Problem& problem, GradientCode code, const Bursty& model)
     : problem_(problem), code_(std::move(code)), model_(model), chunks_(model.window - 1),
-      usual_(static_cast<std::size_t>(problem.workers),
-             Plans(static_cast<std::size_t>(delay()) + 1)),
-      mini_tasks_(static_cast<std::size_t>(problem.workers))
+      usual_(problem.workers, Plans(delay() + 1)), mini_tasks_(problem.workers)
 {
 }
 
@@ -38,7 +36,7 @@ Needs Multiplexed::needs() const
         std::vector<int> held;
         for (int chunk = 0; chunk < chunks_; ++chunk) held.push_back(worker * chunks_ + chunk);
         for (int group = 0; group < groups; ++group)
-            for (const auto& coefficient : code_.encoding.rows[static_cast<std::size_t>(worker)][0])
+            for (const auto& coefficient : code_.encoding.rows[worker][0])
                 held.push_back(n * (chunks_ + group) + coefficient.partition);
         needs.shard.push_back(std::move(held));
     }
@@ -48,14 +46,12 @@ Needs Multiplexed::needs() const
 void Multiplexed::begin(std::int64_t exchange)
 {
     exchange_ = exchange;
-    const auto n = static_cast<std::size_t>(problem_.workers);
-    const auto groups = static_cast<std::size_t>(coded() ? model_.burst : 0);
-    const auto own = n * static_cast<std::size_t>(chunks_);
-    jobs_.push_back({.own = std::vector<ContributionId>(own, not_received),
-                     .coded = {groups, std::vector<ContributionId>(n, not_received)},
+    const int n = problem_.workers, groups = coded() ? model_.burst : 0;
+    jobs_.push_back({.own = Results(n * chunks_, not_received),
+                     .coded = std::vector<Results>(groups, Results(n, not_received)),
                      .decoding = std::vector<Decoding>(groups),
-                     .own_missing = static_cast<std::int64_t>(own),
-                     .groups_missing = static_cast<int>(groups)});
+                     .own_missing = n * chunks_,
+                     .groups_missing = groups});
 }
 
 std::vector<Multiplexed::MiniTask> Multiplexed::mini_tasks_for(Worker worker)
@@ -78,8 +74,7 @@ std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker,
                                                   const std::vector<MiniTask>& mini_tasks)
 {
     // Usually chunk q is mini-task q. Then the plan is the same in every exchange.
-    const auto begun = static_cast<std::size_t>(std::min<std::int64_t>(exchange_, delay()));
-    auto& usual = usual_[static_cast<std::size_t>(worker)][begun];
+    auto& usual = usual_[worker][std::min<std::int64_t>(exchange_, delay())];
     bool is_usual = true;
     for (const auto& one : mini_tasks) {
         const auto q = static_cast<int>(exchange_ - one.job);
@@ -87,16 +82,14 @@ std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker,
     }
     if (is_usual && usual) return usual;
     Plan plan;
-    for (std::size_t i = 0; i < mini_tasks.size(); ++i) {
-        const auto& one = mini_tasks[i];
-        const auto input = static_cast<int>(i);
+    for (int input = 0; input < std::ssize(mini_tasks); ++input) {
+        const auto& one = mini_tasks[input];
         Part part;
         if (one.chunk >= 0) {
             part.items.push_back({.block = worker * chunks_ + one.chunk, .input = input});
         } else {
             const int first = problem_.workers * (chunks_ + one.group);
-            for (const auto& [partition, value] :
-                 code_.encoding.rows[static_cast<std::size_t>(worker)][0])
+            for (const auto& [partition, value] : code_.encoding.rows[worker][0])
                 part.items.push_back(
                     {.block = first + partition, .input = input, .coefficient = value});
         }
@@ -109,7 +102,7 @@ std::shared_ptr<const Plan> Multiplexed::plan_for(Worker worker,
 
 SequentialCode::Task Multiplexed::task(Worker worker)
 {
-    auto& mini_tasks = mini_tasks_[static_cast<std::size_t>(worker)];
+    auto& mini_tasks = mini_tasks_[worker];
     mini_tasks = mini_tasks_for(worker);
     Task task{plan_for(worker, mini_tasks), {}};
     for (const auto& one : mini_tasks) task.jobs.push_back(one.job);
@@ -118,15 +111,13 @@ SequentialCode::Task Multiplexed::task(Worker worker)
 
 void Multiplexed::receive(Worker worker, const std::vector<ContributionId>& ids)
 {
-    const auto& mini_tasks = mini_tasks_[static_cast<std::size_t>(worker)];
+    const auto& mini_tasks = mini_tasks_[worker];
     for (std::size_t i = 0; i < mini_tasks.size(); ++i) {
         auto& job = state(mini_tasks[i].job);
         if (mini_tasks[i].chunk < 0) {
-            job.coded[static_cast<std::size_t>(mini_tasks[i].group)]
-                     [static_cast<std::size_t>(worker)] = ids.at(i);
+            job.coded[mini_tasks[i].group][worker] = ids.at(i);
         } else {
-            job.own[static_cast<std::size_t>(worker) * static_cast<std::size_t>(chunks_) +
-                    static_cast<std::size_t>(mini_tasks[i].chunk)] = ids.at(i);
+            job.own[worker * chunks_ + mini_tasks[i].chunk] = ids.at(i);
             --job.own_missing;
         }
     }
@@ -134,9 +125,9 @@ void Multiplexed::receive(Worker worker, const std::vector<ContributionId>& ids)
 
 bool Multiplexed::decode_group(State& job, int group)
 {
-    auto& decoding = job.decoding[static_cast<std::size_t>(group)];
+    auto& decoding = job.decoding[group];
     if (!decoding.weights.empty()) return true;
-    auto found = decode(*code_.decoder, job.coded[static_cast<std::size_t>(group)]);
+    auto found = decode(*code_.decoder, job.coded[group]);
     if (!found) return false;
     decoding = *std::move(found);
     --job.groups_missing;

@@ -42,17 +42,13 @@ private:
         int group;
     };
     struct State {
-        std::vector<ContributionId> own;  // by worker and chunk
-        std::vector<Results> coded;       // by group
-        std::vector<Decoding> decoding;   // of each group, once it is decoded
-        std::int64_t own_missing;
-        int groups_missing;
+        Results own;                     // by worker and chunk
+        std::vector<Results> coded;      // by group
+        std::vector<Decoding> decoding;  // of each group, once it is decoded
+        int own_missing, groups_missing;
     };
     bool coded() const { return model_.workers < problem_.workers; }
-    State& state(Job job)
-    {
-        return jobs_[jobs_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
-    }
+    State& state(Job job) { return jobs_[std::ssize(jobs_) - 1 - (exchange_ - job)]; }
     std::vector<MiniTask> mini_tasks_for(Worker worker);
     std::shared_ptr<const Plan> plan_for(Worker worker, const std::vector<MiniTask>& mini_tasks);
     bool decode_group(State& state, int group);

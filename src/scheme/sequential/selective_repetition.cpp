@@ -8,14 +8,14 @@ namespace quorate {
 SelectiveRepetition::SelectiveRepetition(const Problem& problem, GradientCode code, int stragglers,
                                          const Bursty& model)
     : problem_(problem), code_(std::move(code)), stragglers_(stragglers), model_(model),
-      plans_(plans_of(code_.encoding)), repeats_(static_cast<std::size_t>(problem.workers))
+      plans_(plans_of(code_.encoding)), repeats_(problem.workers)
 {
 }
 
 void SelectiveRepetition::begin(std::int64_t exchange)
 {
     exchange_ = exchange;
-    results_.emplace_back(static_cast<std::size_t>(problem_.workers), not_received);
+    results_.emplace_back(problem_.workers, not_received);
     repeating_ = 0;
     repeats_.assign(repeats_.size(), false);
     if (model_.burst == 0 || exchange < model_.burst) return;
@@ -32,17 +32,17 @@ void SelectiveRepetition::begin(std::int64_t exchange)
 
 Job SelectiveRepetition::job_of(Worker worker) const
 {
-    return repeats_[static_cast<std::size_t>(worker)] ? exchange_ - model_.burst : exchange_;
+    return repeats_[worker] ? exchange_ - model_.burst : exchange_;
 }
 
 SequentialCode::Task SelectiveRepetition::task(Worker worker)
 {
-    return {plans_[static_cast<std::size_t>(worker)], {job_of(worker)}};
+    return {plans_[worker], {job_of(worker)}};
 }
 
 void SelectiveRepetition::receive(Worker worker, const std::vector<ContributionId>& ids)
 {
-    results(job_of(worker))[static_cast<std::size_t>(worker)] = ids.at(0);
+    results(job_of(worker))[worker] = ids.at(0);
 }
 
 // The job of this exchange can be decoded at once, and no other job depends on the exchange.

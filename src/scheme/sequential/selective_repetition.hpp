@@ -31,10 +31,7 @@ public:
     void forget(Job) override { results_.pop_front(); }
 
 private:
-    Results& results(Job job)
-    {
-        return results_[results_.size() - 1 - static_cast<std::size_t>(exchange_ - job)];
-    }
+    Results& results(Job job) { return results_[std::ssize(results_) - 1 - (exchange_ - job)]; }
     Job job_of(Worker worker) const;
 
     Problem problem_;

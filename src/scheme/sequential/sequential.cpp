@@ -27,8 +27,7 @@ std::optional<Decoding> decode(Decoder& decoder, const Results& results)
 void add_terms(const Decoding& decoding, const Results& results, std::vector<Term>& terms)
 {
     for (const auto& [worker, part, value] : decoding.weights)
-        if (value != 0)
-            terms.push_back({results[static_cast<std::size_t>(worker)], value * decoding.scale});
+        if (value != 0) terms.push_back({results[worker], value * decoding.scale});
 }
 
 Sequential::Sequential(const Problem& problem, std::unique_ptr<SequentialCode> code,
@@ -73,7 +72,7 @@ void Sequential::begin(Seconds now, std::vector<Action>& out)
     // With M models in turn, job t belongs to model t mod M. No job has moved that model since job
     // t - M, so its newest point is version t.
     version_of_.push_back(models_ > 1 ? exchange_ : newest_);
-    pattern_.emplace_back(static_cast<std::size_t>(problem_.workers), true);
+    pattern_.emplace_back(problem_.workers, true);
     if (static_cast<int>(pattern_.size()) > code_->tolerates().window) pattern_.pop_front();
     tasks_.emplace_back(next_, next_ + static_cast<TaskId>(active_.size()) - 1);
     missing_ = static_cast<int>(active_.size());
@@ -85,8 +84,7 @@ void Sequential::begin(Seconds now, std::vector<Action>& out)
                           .plan = std::move(task.plan),
                           .inputs = {},
                           .control = {.draw = exchange_}};
-        for (const auto job : task.jobs)
-            dispatch.inputs.push_back(version_of_[static_cast<std::size_t>(job)]);
+        for (const auto job : task.jobs) dispatch.inputs.push_back(version_of_[job]);
         out.emplace_back(std::move(dispatch));
     }
 }
@@ -98,7 +96,7 @@ void Sequential::receive(const Arrived& message, Seconds now, std::vector<Action
     std::vector<ContributionId> ids;
     for (const auto& contribution : message.contributions) ids.push_back(contribution.id);
     code_->receive(first.worker, ids);
-    pattern_.back()[static_cast<std::size_t>(first.worker)] = false;
+    pattern_.back()[first.worker] = false;
     if (missing_-- == static_cast<int>(active_.size()))
         out.push_back(SetTimer{candidates, now + wait_.mu * (now - began_)});
     if (missing_ > 0 && (!expired_ || for_all_)) return;
@@ -123,7 +121,7 @@ void Sequential::end(Seconds now, std::vector<Action>& out)
     // Late answers of stragglers are not used: they make up for them in later exchanges.
     if (missing_ > 0)
         for (std::size_t i = 0; i < active_.size(); ++i)
-            if (pattern_.back()[static_cast<std::size_t>(active_[i])]) {
+            if (pattern_.back()[active_[i]]) {
                 const auto task = tasks_.back().first + static_cast<TaskId>(i);
                 out.emplace_back(Close{task, task});
             }
