@@ -73,7 +73,7 @@ struct StepSchedule {
 struct ListSchedule {
     struct Place {
         BatchCount from;
-        double factor;
+        double factor = 1;
     };
     std::vector<Place> places = {{}};
     static ScheduleEntry<ListSchedule> entry();
