@@ -35,13 +35,13 @@ void add_rows(const Settings& settings, const std::string& path, ArrayReader row
 }
 
 // The names of the arrays of an archive that hold rows and labels.
-struct Names {
+struct ArrayNames {
     std::string rows, labels;
 };
 
-Names names_of(const Settings& settings, const Npz& npz)
+ArrayNames names_of(const Settings& settings, const Npz& npz)
 {
-    Names names{settings.text("array"), settings.text("label")};
+    ArrayNames names{settings.text("array"), settings.text("label")};
     if (names.rows.empty())
         for (const auto* name : {"X", "x", "X_train", "x_train"})
             if (names.rows.empty() && npz.has(name)) names.rows = name;
@@ -67,7 +67,7 @@ std::string of_test(const std::string& name)
 void read_npz(const Settings& settings, const Npz& npz, RawTable& table)
 {
     const auto& path = npz.path();
-    const auto add = [&](const Names& names) {
+    const auto add = [&](const ArrayNames& names) {
         auto rows = npz.open(names.rows, "array");
         auto labels =
             names.labels.empty() ? std::optional<ArrayReader>() : npz.open(names.labels, "label");
@@ -76,7 +76,7 @@ void read_npz(const Settings& settings, const Npz& npz, RawTable& table)
     const bool first_file = table.rows() == 0;
     const auto names = names_of(settings, npz);
     add(names);
-    const Names test{of_test(names.rows), names.labels.empty() ? "" : of_test(names.labels)};
+    const ArrayNames test{of_test(names.rows), names.labels.empty() ? "" : of_test(names.labels)};
     if (!first_file || !npz.has(test.rows)) return;
     if (!test.labels.empty() && !npz.has(test.labels))
         throw BadInput(

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -33,8 +32,6 @@ struct Use {
     std::size_t field;
     bool is_word;  // a category that is known by its text; otherwise a number
 };
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 struct CsvLayout {
     explicit CsvLayout(const Settings& settings)
@@ -248,7 +245,7 @@ CsvLayout layout_of(const Settings& settings, const std::string& file,
 }
 
 struct CsvRow {
-    double label = none;
+    double label = not_given;
     std::string label_word;
     bool unlabelled = false, incomplete = false;  // incomplete: it is to be left out
 };
@@ -331,7 +328,7 @@ private:
         if (missing(field, is_missing_number(text) || layout_.missing.names(trimmed(text), value),
                     categorical ? layout_.missing.category() : layout_.missing.mean(),
                     categorical ? "category" : "mean"))
-            return none;
+            return not_given;
         if (!value) value = to_truth(text);
         if (!value) refuse_number(field, "a finite number", layout_.remedy_for_words);
         return *value;
@@ -372,7 +369,7 @@ bool add(const CsvRows& rows, const CsvLayout& layout, RawTable& table)
             else
                 values[i] = levels.number(value);
         }
-        const double label = row.unlabelled || row.incomplete ? none
+        const double label = row.unlabelled || row.incomplete ? not_given
                              : layout.label_is_word ? table.label_words.number(row.label_word)
                                                     : row.label;
         if (!table.add(label, {{}, values})) return false;

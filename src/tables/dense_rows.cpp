@@ -17,8 +17,6 @@ namespace quorate {
 
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
 }  // namespace
 
 DenseRows::DenseRows(const Settings& settings, const std::string& path, std::string array,
@@ -49,9 +47,9 @@ void DenseRows::set_labels(const GivenLabels& given, const std::string& array)
                                    given.size(), rows_));
     table_.set_label_kind(!given.words.empty(), path_);
     for (const double number : given.numbers)
-        labels_.push_back(missing_.names({}, number) ? none : number);
+        labels_.push_back(missing_.names({}, number) ? not_given : number);
     for (const auto& word : given.words)
-        labels_.push_back(missing_.names(word) ? none : table_.label_words.number(word));
+        labels_.push_back(missing_.names(word) ? not_given : table_.label_words.number(word));
 }
 
 bool DenseRows::add(std::span<double> values)
@@ -67,7 +65,7 @@ bool DenseRows::add_row(std::span<double> row)
     bool incomplete = false;
     for (std::size_t c = 0; c < row.size(); ++c) {
         const auto given = row[c];
-        if (missing_.names({}, given)) row[c] = none;
+        if (missing_.names({}, given)) row[c] = not_given;
         if (std::isfinite(row[c])) continue;
         if (!std::isnan(row[c]) || (!missing_.mean() && !missing_.drop()))
             refuse(
@@ -75,7 +73,7 @@ bool DenseRows::add_row(std::span<double> row)
                             std::isnan(row[c]) ? missing_.remedy("mean") : "give finite numbers"));
         incomplete |= !missing_.mean();
     }
-    const auto label = labels_.empty() ? none : labels_[static_cast<std::size_t>(next_)];
+    const auto label = labels_.empty() ? not_given : labels_[static_cast<std::size_t>(next_)];
     if (!labels_.empty() && std::isnan(label) && !may_lack_labels_) {
         if (!missing_.drop())
             refuse(fmt::format("has NaN for a label in row {} from 0: {}", next_,

@@ -23,8 +23,6 @@ namespace quorate {
 
 namespace {
 
-constexpr double no_label = std::numeric_limits<double>::quiet_NaN();
-
 // A label, or the text that a number of `words` stands for.
 std::string text_of(double label, const std::vector<std::string>& words)
 {
@@ -246,7 +244,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
     std::set<std::string> unknown;  // labels that are no classes
     std::int64_t known = 0;
     for (const double label : labels) {
-        if (std::isnan(label) || !number.try_emplace(label, no_label).second) continue;
+        if (std::isnan(label) || !number.try_emplace(label, not_given).second) continue;
         const auto text = text_of(label, words);
         const bool is_foreign = map && !map->knows(text) && task != LearningTask::regression;
         const auto to = map && !is_foreign ? (*map)(text) : text;
@@ -281,7 +279,7 @@ Labels map_labels_like(const std::vector<double>& labels, const Settings& settin
                            "the labels out");
         log(LogLevel::warning, what + ", nor is another: the rows count as without labels");
     }
-    for (auto& value : mapped.value) value = std::isnan(value) ? no_label : number.at(value);
+    for (auto& value : mapped.value) value = std::isnan(value) ? not_given : number.at(value);
     return mapped;
 }
 

@@ -91,7 +91,7 @@ private:
         const auto first = word();
         // Rows to predict may begin with their first entry.
         if (layout_.may_lack_labels && first.find(':') != std::string_view::npos)
-            return std::numeric_limits<double>::quiet_NaN();
+            return not_given;
         const auto label = to_real(first);
         if (!label) {
             const auto pieces = split(first, ',');

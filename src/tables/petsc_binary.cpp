@@ -89,8 +89,6 @@ private:
     bool wide_ = false;
 };
 
-constexpr double no_label = std::numeric_limits<double>::quiet_NaN();
-
 // The file holds the column numbers of all entries before their values. So the column numbers stay
 // in memory until the values are read. Those of a row may stand in any order.
 void read_sparse(PetscFile& file, std::int64_t rows, std::int64_t columns, std::int64_t entries,
@@ -123,7 +121,7 @@ void read_sparse(PetscFile& file, std::int64_t rows, std::int64_t columns, std::
             column.push_back(number);
             value.push_back(its_value);
         }
-        if (table) table->add(no_label, {column, value});
+        if (table) table->add(not_given, {column, value});
     }
 }
 
@@ -145,7 +143,7 @@ std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable* tab
     std::vector<double> values;
     for (std::int64_t row = 0; row < rows; ++row) {
         file.reals(columns, values);
-        if (table) table->add(no_label, {{}, values});
+        if (table) table->add(not_given, {{}, values});
     }
     return rows;
 }

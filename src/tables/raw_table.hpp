@@ -13,6 +13,9 @@
 
 namespace quorate {
 
+/// Stands where a file gives no number, and a row no label.
+inline constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
+
 /// The values of one categorical column, numbered in the order in which they appear.
 class Levels {
 public:
