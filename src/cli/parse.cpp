@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <filesystem>
 #include <set>
 
@@ -18,6 +19,22 @@ namespace quorate {
 
 namespace {
 
+namespace po = boost::program_options;
+
+po::options_description describe(const std::vector<Option>& options)
+{
+    po::options_description description;
+    for (const auto& option : options) {
+        auto* value = po::value<std::string>();
+        if (option.argument.empty())
+            value->zero_tokens();  // else a switch would take the operand behind it as its value
+        else
+            value->value_name(option.argument);
+        description.add_options()(option.name.c_str(), value, option.text.c_str());
+    }
+    return description;
+}
+
 // @param where  where the option stands, for the message; empty: on the command line
 [[noreturn]] void refuse_unknown(const std::string& where, const std::string& name,
                                  const std::vector<Option>& options, const Command& command)
@@ -26,6 +43,12 @@ namespace {
     throw BadInput(fmt::format("{}quorate {} has no option --{}{}", where, command.name, name,
                                meant.empty() ? "; see quorate " + command.name + " --help"
                                              : "; did you mean --" + meant + "?"));
+}
+
+std::string without_dashes(const std::string& name)
+{
+    const auto first = name.find_first_not_of('-');
+    return first == std::string::npos ? name : name.substr(first, name.find('=') - first);
 }
 
 // Sets what a file says of options, but for those that are given.
@@ -70,48 +93,69 @@ void read_row(const Command& command, Settings& settings)
     settings.set("row", {"", "", false});
 }
 
+// Makes --help=all, or --help all, a plain --help. @return whether it was there
+bool take_help_for_all(std::vector<std::string>& words)
+{
+    const auto joined = std::ranges::find(words, "--help=all");
+    if (joined != words.end()) {
+        *joined = "--help";
+        return true;
+    }
+    const auto help = std::ranges::find(words, "--help");
+    if (help == words.end() || help + 1 == words.end() || help[1] != "all") return false;
+    words.erase(help + 1);
+    return true;
+}
+
+// Refuses an option without its argument. Boost would take the option behind it for that.
+void check_arguments(const std::vector<std::string>& words, const std::vector<Option>& options,
+                     const Command& command)
+{
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto option = std::ranges::find_if(
+            options, [&](const Option& one) { return words[i] == "--" + one.name; });
+        if (option == options.end() || option->argument.empty()) continue;
+        ++i;
+        if (i == words.size() || words[i].starts_with("--"))
+            throw BadInput(fmt::format("quorate {}: --{} is without its argument: give --{} {}",
+                                       command.name, option->name, option->name, option->argument));
+    }
+}
+
 // The words of a command line: options with their values, in their order, and operands.
 struct Words {
     Choice options;
     std::vector<std::string> operands;
 };
 
-Words read_words(const std::vector<std::string>& arguments, const Command& command)
+Words read_words(const std::vector<std::string>& arguments, const std::vector<Option>& options,
+                 const Command& command)
 {
+    auto description = describe(options);
+    const std::string operand_key = "operand";
+    description.add_options()(operand_key.c_str(), po::value<std::vector<std::string>>());
+    po::positional_options_description positions;
+    positions.add(operand_key.c_str(), -1);
+    using style = po::command_line_style::style_t;
+    const int exact = style::unix_style & ~style::allow_guessing & ~style::allow_sticky;
     Words words;
-    const auto options = all_options(command);
-    const auto end = arguments.end();
-    for (auto word = arguments.begin(); word != end; ++word) {
-        const auto text = *word == "-h" ? "--help" : *word;
-        if (text == "--") {
-            words.operands.insert(words.operands.end(), word + 1, end);
-            break;
-        }
-        if (!text.starts_with('-') || text == "-") {
-            words.operands.push_back(text);
-            continue;
-        }
-        const auto equals = std::min(text.find('='), text.size());
-        const auto dashes = std::min(text.find_first_not_of('-'), equals);
-        const auto name = text.substr(dashes, equals - dashes);
-        const auto option = std::ranges::find(options, name, &Option::name);
-        if (option == options.end() || dashes != 2) refuse_unknown("", name, options, command);
-        const bool joined = equals < text.size();
-        const bool followed = !joined && word + 1 != end && !word[1].starts_with("--");
-        auto value = joined ? text.substr(equals + 1) : followed ? word[1] : "";
-        const bool all = name == "help" && value == "all";
-        const bool is_switch = option->argument.empty() && !all;
-        if (is_switch && joined)
-            throw BadInput(fmt::format("quorate {}: --{} takes no argument: leave out ={}",
-                                       command.name, name, value));
-        if (is_switch)
-            value = "on";
-        else if (followed)
-            ++word;
-        else if (value.empty())
-            throw BadInput(fmt::format("quorate {}: --{} is without its argument: give --{} {}",
-                                       command.name, name, name, option->argument));
-        words.options.emplace_back(name, value);
+    try {
+        const auto parsed = po::command_line_parser(arguments)
+                                .options(description)
+                                .positional(positions)
+                                .style(exact)
+                                .run();
+        for (const auto& option : parsed.options)
+            if (option.string_key == operand_key)
+                words.operands.insert(words.operands.end(), option.value.begin(),
+                                      option.value.end());
+            else
+                words.options.emplace_back(option.string_key,
+                                           option.value.empty() ? "on" : option.value[0]);
+    } catch (const po::unknown_option& unknown) {
+        refuse_unknown("", without_dashes(unknown.get_option_name()), options, command);
+    } catch (const po::error& wrong) {
+        throw BadInput(fmt::format("quorate {}: {}", command.name, wrong.what()));
     }
     return words;
 }
@@ -153,10 +197,17 @@ std::vector<Option> all_options(const Command& command)
     return all;
 }
 
-Settings parse(const Command& command, const std::vector<std::string>& arguments)
+Settings parse(const Command& command, const std::vector<std::string>& given_words)
 {
-    const auto [given, operands] = read_words(arguments, command);
-    auto settings = make_settings(all_options(command), {});
+    auto arguments = given_words;
+    // Only where it is no option's argument is it a word that begins with a dash.
+    std::ranges::replace(arguments, "-h", "--help");
+    const bool all = take_help_for_all(arguments);
+    const auto options = all_options(command);
+    check_arguments(arguments, options, command);
+    const auto [given, operands] = read_words(arguments, options, command);
+
+    auto settings = make_settings(options, {});
     std::set<std::string> seen;
     for (const auto& [name, value] : given) {
         if (!seen.insert(name).second)
@@ -166,6 +217,7 @@ Settings parse(const Command& command, const std::vector<std::string>& arguments
     }
     if (settings.on("config"))
         set_from_file(read_ini(settings.text("config")), {"config"}, command, settings);
+    if (all) settings.set("help", {"all", "", true});
     if (settings.on("help")) return settings;
     if (settings.has("row") && settings.has("trace")) read_row(command, settings);
     if (settings.has("folder"))

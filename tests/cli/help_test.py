@@ -74,7 +74,7 @@ def test_a_scheme_tells_its_options_in_two_places():
         (["list", "schemes", "agc", "frc"], "quorate list: unexpected argument frc"),
         (["list"], "quorate list needs WHAT: quorate list WHAT [NAME]"),
         (["run", "--scheme", "agx", "--help"], "--scheme is agx; did you mean agc?"),
-        (["run", "--help=some"], "quorate run: --help takes no argument: leave out =some"),
+        (["run", "--help=some"], "quorate run: option '--help' does not take any arguments"),
     ],
 )
 def test_what_is_not_there_is_one_line(words, message):
