@@ -72,7 +72,7 @@ std::string written_argument(const std::string& text, const Bounds&);
 template <class T>
 struct Argument {
     template <class M>
-    Argument(M T::*member, std::string its_name, Bounds bounds = {})
+    Argument(M T::*member, std::string its_name, const Bounds& bounds = {})
         : name(std::move(its_name)), list(requires { typename M::value_type; }),
           read([member, bounds](T& all, GivenArgument given) {
               given.bounds = bounds;

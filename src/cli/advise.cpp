@@ -107,8 +107,7 @@ void print_table(const Advice& advice)
                          whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
                                : fmt::format("out at {}", one.seconds.size())});
     }
-    constexpr std::size_t any_width = 1000;  // schemes are told in full
-    fmt::print("{}", table(lines, "rlrrrrrrr", 1, any_width));
+    fmt::print("{}", table(lines, "rlrrrrrrr"));
     fmt::print("{} candidates by seconds to the target, {} simulations in {:.3g} s\n", all.size(),
                advice.simulations, advice.took);
     const auto tell = [](const std::string& text) { fmt::print("{}\n", wrapped(text, 80, 2)); };

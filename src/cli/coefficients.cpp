@@ -133,8 +133,7 @@ std::string coefficient_lines(const Json& found)
                 name += fmt::format("  [{}]", one["class"].get<std::string>());
             rows.push_back({name, shown_number(one["value"])});
         }
-    constexpr std::size_t any_width = 1000;
-    text += table(rows, "lr", 0, any_width);
+    text += table(rows, "lr");
     if (const auto left = found["left_out"].get<std::size_t>(); left > 0)
         text += fmt::format("  ... and {} smaller ones: --coefficients all lists them\n", left);
     return text;

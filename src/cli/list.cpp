@@ -45,8 +45,8 @@ ComponentKind listed(const std::string& what)
     if (what == "clusters") return clusters();
     if (what == "experiments") return all_experiments();
     std::vector<std::string> known;
-    for (auto& kind : run_components()) {
-        if (kind.plural == what) return std::move(kind);
+    for (const auto& kind : run_components()) {
+        if (kind.plural == what) return kind;
         known.push_back(kind.plural);
     }
     known.insert(known.end(), {"formats", "clusters", "experiments"});

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/streams.hpp"
@@ -118,7 +119,7 @@ void WorkProgress::show(const std::function<std::string(Seconds passed)>& text)
 
 void WorkProgress::finish()
 {
-    if (shown_ && terminal_) quorate::show("\n");
+    if (std::exchange(shown_, false) && terminal_) quorate::show("\n");
 }
 
 }  // namespace quorate

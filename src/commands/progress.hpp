@@ -49,6 +49,10 @@ class WorkProgress {
 public:
     /// @param quiet  show nothing
     explicit WorkProgress(bool quiet);
+    WorkProgress(const WorkProgress&) = delete;
+    WorkProgress& operator=(const WorkProgress&) = delete;
+    /// As finish(), so that an error stands in a line of its own.
+    ~WorkProgress() { finish(); }
     /// Shows a text if it is time. @param text  made of the seconds since the constructor
     void show(const std::function<std::string(Seconds passed)>& text);
     /// Ends the line on a terminal, if one was shown.

@@ -132,7 +132,8 @@ std::vector<SubmittedJob> submitted_jobs(const std::string& folder)
     while (std::getline(file, line)) {
         const auto cells = split(line, '\t');
         const auto known = schedulers().find(cells.back());
-        if (cells.size() != 4 || known == schedulers().end() || !is_id(cells[0]))
+        if (cells.size() != 4 || known == schedulers().end() || known->second == Scheduler::hosts ||
+            !is_id(cells[0]))
             throw BadInput(fmt::format("{}: '{}' is no job: remove the line", path, line));
         jobs.push_back({cells[0], cells[1], numbers(cells[2]), known->second});
     }

@@ -41,9 +41,11 @@ void read_argument(std::vector<ListSchedule::Place>& places, const GivenArgument
     for (const auto& word : given.words) {
         const auto parts = split(word, '=');
         if (parts.size() != 2) given.component.refuse();
-        auto& [from, factor] = places.emplace_back();
-        read_argument(from, {given.component, "T", {parts[0]}});
-        read_argument(factor, {given.component, "FACTOR", {parts[1]}, {.lowest = above_zero}});
+        ListSchedule::Place place;
+        read_argument(place.from, {given.component, "T", {parts[0]}});
+        read_argument(place.factor,
+                      {given.component, "FACTOR", {parts[1]}, {.lowest = above_zero}});
+        places.push_back(place);
     }
 }
 
@@ -127,9 +129,9 @@ ScheduleEntry<ListSchedule> ListSchedule::entry()
             .make = [](const ListSchedule& given, double step, const Span& span) {
                 std::vector<std::pair<double, double>> places;  // batches, and the step from there
                 for (const auto& [from, factor] : given.places) {
-                    places.emplace_back(from.batches(span), step * factor);
-                    if (places.size() > 1 && places.back().first <= places.end()[-2].first)
-                        throw Refusal("T", "");
+                    const auto begin = from.batches(span);
+                    if (!places.empty() && begin <= places.back().first) throw Refusal("T", "");
+                    places.emplace_back(begin, step * factor);
                 }
                 return [step, places](double t) {
                     const auto next =
