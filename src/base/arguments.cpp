@@ -17,12 +17,13 @@ std::vector<std::vector<std::string>> GivenComponent::words(std::size_t argument
     const auto colon = value.find(':');
     const auto text = colon == std::string::npos ? "" : value.substr(colon + 1);
     if (text.empty() != (arguments == 0)) refuse();
+    if (arguments == 0 && colon != std::string::npos) refuse();
     if (arguments == 0) return {};
     const auto all = split(text, ',');
     if (list ? all.size() + 1 < arguments : all.size() != arguments) refuse();
     std::vector<std::vector<std::string>> words(arguments);
     for (std::size_t i = 0; i < all.size(); ++i)
-        words[std::min(i, arguments - 1)].push_back(all[i]);
+        words[std::min(i, arguments - 1)].push_back(trimmed(all[i]));
     return words;
 }
 
@@ -43,7 +44,7 @@ void read_argument(double& number, const GivenArgument& given)
 {
     const auto& [lowest, highest, timed] = given.bounds;
     const bool time = timed && given.component.times;
-    const auto word = trimmed(given.words.front());
+    const auto& word = given.words.front();
     const auto read = time ? to_seconds(word) : to_real(word);
     if (!read || *read < lowest || *read > highest)
         given.refuse(time ? "a time of at least 0, such as 0.05 or 50ms"
@@ -57,8 +58,11 @@ void read_argument(double& number, const GivenArgument& given)
 void read_argument(std::int64_t& number, const GivenArgument& given)
 {
     const auto read = to_integer(given.words.front());
-    if (!read || static_cast<double>(*read) < given.bounds.lowest)
-        given.refuse(fmt::format("a whole number of at least {}", given.bounds.lowest));
+    const auto& [lowest, highest, timed] = given.bounds;
+    if (!read || static_cast<double>(*read) < lowest || static_cast<double>(*read) > highest)
+        given.refuse(highest < std::numeric_limits<double>::max()
+                         ? fmt::format("a whole number from {} to {}", lowest, highest)
+                         : fmt::format("a whole number of at least {}", lowest));
     number = *read;
 }
 

@@ -6,9 +6,9 @@
 //   const ArgumentTable<ParetoDelay> table = {{&ParetoDelay::scale, "SCALE", {.timed = true}},
 //                                             {&ParetoDelay::shape, "SHAPE"}};
 //
-// A member is a number, a whole number or a text. Other types have two functions beside them:
-// read_argument(value, GivenArgument) and written_argument(value, Bounds). A text and a list take
-// all words that are left.
+// A member is a double, a std::int64_t or a std::string. Other types have two functions beside
+// them: read_argument(value, GivenArgument) and written_argument(value, Bounds). A text and a list
+// take all words that are left.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "base/fields.hpp"
-#include "base/registry.hpp"
 
 namespace quorate {
 
@@ -117,8 +116,8 @@ public:
         try {
             return f(std::as_const(given));
         } catch (const Refusal& refusal) {
-            // What is wrong is the component, or one of its arguments.
-            if (refusal.option != component.option) component.refuse(refusal.wrong);
+            // What is wrong is an option, or else the component or one of its arguments.
+            if (!component.settings.has(refusal.option)) component.refuse(refusal.wrong);
             component.settings.refuse(refusal.option, refusal.wrong);
         }
     }

@@ -186,7 +186,9 @@ public:
         Options words;
         for (const auto& field : all_)
             if (auto text = field.text(given); text != field.text(T{}))
-                words.emplace(field.option.name, text.empty() ? "off" : std::move(text));
+                words.emplace(field.option.name, text.empty() && field.option.argument.empty()
+                                                     ? "off"
+                                                     : std::move(text));
         return words;
     }
 

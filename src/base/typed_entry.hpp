@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 
 #include "base/arguments.hpp"
 #include "base/fields.hpp"
@@ -49,6 +50,11 @@ struct TypedEntry<std::function<Made(const Settings&, Setup...)>, T> {
     /// The entry whose options are words.
     operator Entry<Make>() const
     {
+        constexpr bool has_arguments = requires { &PropertiesOf<Make>::given; };
+        if (has_arguments ? !options.options().empty() : !arguments.form().empty())
+            throw std::logic_error(name + (has_arguments
+                                               ? " has options, but takes arguments only"
+                                               : " has arguments, but takes options only"));
         return {.name = name,
                 .arguments = arguments.form(),
                 .text = text,
@@ -59,7 +65,7 @@ struct TypedEntry<std::function<Made(const Settings&, Setup...)>, T> {
                         const auto use = [&](const T& given) {
                             return entry.make(given, std::forward<Setup>(setup)...);
                         };
-                        if constexpr (requires { &PropertiesOf<Make>::given; })
+                        if constexpr (has_arguments)
                             return entry.arguments.with(
                                 PropertiesOf<Make>::given(
                                     settings, with_arguments(entry.name, entry.arguments.form()),

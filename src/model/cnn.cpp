@@ -148,12 +148,13 @@ std::vector<NetLayer> layers_for(const std::vector<CnnOptions::Layer>& given, co
     std::vector<NetLayer> layers;
     auto channels = data.channels, height = data.height, width = data.width;
     for (const auto& layer : given) {
-        const auto [kind, outputs, size] = layer;
+        const auto kind = layer.kind;
+        const auto size = layer.size;
         if (kind == Kind::pool && size > std::min(height, width))
             throw Refusal("layers", fmt::format(", but '{}' is larger than what it gets, {} x {}",
                                                 word_of(layer), height, width));
         layers.push_back(
-            {kind, kind == Kind::pool ? channels : outputs, size, channels, height, width});
+            {kind, kind == Kind::pool ? channels : layer.outputs, size, channels, height, width});
         channels = layers.back().outputs;
         const auto shrunk = [&](auto side) {
             return kind == Kind::conv ? side : kind == Kind::pool ? side / size : 1;

@@ -445,6 +445,7 @@ TEST(Delays, ValuesAreTimesWithUnitsAndFactorsOfSlowdownsAreNot)
           {"gamma:0.02,0.004", "gamma:20ms,4ms"},
           {"gilbert-elliott:0.1,0.2,0.00025", "gilbert-elliott:0.1,0.2,250us"},
           {"fixed:3600,1,2", "fixed:1h,1,2"},
+          {"fixed:3600,1,2", "fixed: 3600, 1, 2"},
           {"gauss-recv:0.5", "gauss-recv:500ms"}}) {
         const auto one = delay(plain), other = delay(timed);
         for (int machine = 0; machine < 4; ++machine)

@@ -329,6 +329,8 @@ TEST(Schedules, ArgumentsThatAreNoneAreRefusedWithTheForm)
               "FACTOR after EVERY batches");
     EXPECT_EQ(wrong("constant:5"),
               "--schedule is constant:5: write constant, the same step all the time");
+    EXPECT_EQ(wrong("constant:"),
+              "--schedule is constant:: write constant, the same step all the time");
     EXPECT_EQ(
         wrong("geometric:-1"),
         "--schedule is geometric:-1, but R is -1, not a number above 0: write geometric:R, step "

@@ -225,7 +225,7 @@ SchemeEntry<AsyncOptions> AsyncOptions::entry()
                             .waits = false,
                             .staleness = static_cast<double>(problem.workers - 1)});
             },
-        .properties = {.candidates = [](int, bool) -> std::vector<Choice> { return {{}}; },
+        .properties = {.candidates = defaults_tried,
                        .pace = [](const AsyncOptions& given, int n) -> Pace {
                            return {.updates = static_cast<double>(n),
                                    .steady = !given.staleness_cap};

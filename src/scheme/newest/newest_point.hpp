@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "scheme/newest/restarts.hpp"
 #include "scheme/placement.hpp"

@@ -35,7 +35,10 @@ protected:
         Budget budget = {};
     };
     /// The plan of a worker's task in the round that begins.
-    virtual std::shared_ptr<const Plan> plan(Worker worker) const { return layout_.plans[worker]; }
+    virtual std::shared_ptr<const Plan> plan(Worker worker) const
+    {
+        return layout_.plans.at(static_cast<std::size_t>(worker));
+    }
     /// A worker's task in the round that begins. By default its plan at the newest point, without a
     /// limit.
     /// @param version  of the newest point, which is the number of the round from 0

@@ -47,10 +47,11 @@ void Multiplexed::begin(std::int64_t exchange)
 {
     exchange_ = exchange;
     const int n = problem_.workers, groups = coded() ? model_.burst : 0;
-    jobs_.push_back({.own = Results(n * chunks_, not_received),
+    const auto own = std::int64_t{n} * chunks_;
+    jobs_.push_back({.own = Results(own, not_received),
                      .coded = std::vector<Results>(groups, Results(n, not_received)),
                      .decoding = std::vector<Decoding>(groups),
-                     .own_missing = n * chunks_,
+                     .own_missing = own,
                      .groups_missing = groups});
 }
 

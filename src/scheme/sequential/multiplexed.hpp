@@ -45,7 +45,8 @@ private:
         Results own;                     // by worker and chunk
         std::vector<Results> coded;      // by group
         std::vector<Decoding> decoding;  // of each group, once it is decoded
-        int own_missing, groups_missing;
+        std::int64_t own_missing;
+        int groups_missing;
     };
     bool coded() const { return model_.workers < problem_.workers; }
     State& state(Job job) { return jobs_[std::ssize(jobs_) - 1 - (exchange_ - job)]; }
