@@ -9,6 +9,7 @@ import resource
 import shlex
 import shutil
 import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -387,3 +388,29 @@ def test_fetched_files_have_the_names_that_experiments_look_for(fetcher, real_da
     text = (REPOSITORY / "jobs" / "elastic-credit.ini").read_text()
     for packed in inside.values():
         assert f"{{data}}/credit/{packed}" in text
+
+
+def test_without_curl_an_address_is_told(fetcher, tmp_path):
+    (tmp_path / "bin").mkdir()
+    env = {**os.environ, "PATH": str(tmp_path / "bin"), "QUORATE_DATA": ""}
+    words = [sys.executable, fetcher, "a9a"]
+    done = subprocess.run(words, env=env, capture_output=True, text=True)
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("env/fetch-data: curl is not installed: install it, or save http")
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        (None, "cannot read docs/data.md"),
+        (b"| `a9a` | `a9a` | features |\n", "the row of a9a has 3 cells; give a file 5, a set 6"),
+    ],
+)
+def test_a_page_without_its_tables_is_refused(catalogue, wrong, says, tmp_path):
+    page = tmp_path / "tree" / "docs" / "data.md"
+    page.unlink()
+    if wrong:
+        page.write_bytes(wrong)
+    done = catalogue("--check")
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
+    assert says in done.stderr

@@ -238,10 +238,9 @@ def test_a_grid_that_is_none_is_refused(tmp_path, text, phrases):
 def test_tuning_writes_what_the_runs_then_use(tmp_path):
     """make tune-NAME, in a tree of its own."""
     jobs = tmp_path / "jobs"
-    jobs.mkdir()
-    (tmp_path / "env").mkdir()
-    shutil.copy(REPOSITORY / "jobs" / "experiment", jobs)
-    shutil.copy(REPOSITORY / "env" / "fetch-data", tmp_path / "env")
+    for name in ("jobs/experiment", "env/fetch-data", "docs/data.md"):
+        (tmp_path / name).parent.mkdir()
+        shutil.copy(REPOSITORY / name, tmp_path / name)
     (jobs / "x.ini").write_text(
         "model = ridge\noptimizer = gd\nworkers = 4\nrounds = 30\nscheme = uncoded, frc\n"
         "row-time = 0.01\nevaluate-every = 1\nseed = 1\nstep = 0.5\n"
