@@ -159,6 +159,30 @@ def test_it_builds_once_and_stands_in_for_what_is_left_out(builder):
     assert "VecView" in names.stdout and "DM" not in names.stdout
 
 
+def test_only_what_a_killed_build_left_is_removed(builder):
+    killed, mine, other = (
+        builder.cache / f"{name}/a"
+        for name in ("petsc-build.123456", "build", "petsc-build.backup")
+    )
+    for file in (killed, mine, other):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    (killed.parent / "phase").touch()
+    built = builder.start()
+    prefix = built.communicate(timeout=60)[0].strip()
+    assert mine.exists() and other.exists()
+    expected = [*NOTHING, os.path.basename(prefix), mine.parent.name, other.parent.name]
+    assert builder.left() == sorted(expected)
+
+
+def test_with_DEPS_no_the_remedies_are_named(builder):
+    refused = builder.start(DEPS="no")
+    printed, said = refused.communicate(timeout=60)
+    assert refused.returncode == 1 and printed == ""
+    assert said.endswith("DEPS=no builds none: set PETSC_DIR (env/README.md) or DEPS=yes\n")
+    assert not builder.cache.exists()
+
+
 @pytest.mark.parametrize(
     "phase, file, text",
     [
