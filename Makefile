@@ -239,7 +239,8 @@ front          := quorate.hpp arrays.hpp data.hpp petsc.hpp
 public_headers := $(addprefix base/,arguments.hpp error.hpp fields.hpp index.hpp random.hpp registry.hpp seconds.hpp \
     settings.hpp text.hpp typed_entry.hpp values.hpp) \
   $(addprefix code/,collect_decoder.hpp generator.hpp gradient_code.hpp partition.hpp) \
-  $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp row_view.hpp) \
+  $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp \
+    row_view.hpp) \
   $(addprefix optimizer/,optimizer.hpp optimizers.hpp regularizer.hpp schedule.hpp) \
   $(addprefix scheme/,placement.hpp round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp types.hpp) \
   $(addprefix scheme/,$(addsuffix /schemes.hpp,anytime cached newest products rounds sequential)) \
@@ -525,7 +526,7 @@ bench-nodes: build cluster-deps ## what aggregation by node saves on four hosts 
 bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
 $(benches_of_python):
-	@$(run_env) PYTHONPATH=$(B)/python $(found_python) tests/bench/$(@:bench-%=%) $(ARGS)
+	@$(run_env) PYTHONPATH="$(B)/python$${PYTHONPATH:+:$$PYTHONPATH}" $(found_python) tests/bench/$(@:bench-%=%) $(ARGS)
 
 bench-report: build ## what a report of 20 traces takes
 	@$(run_env) tests/bench/report
@@ -598,7 +599,7 @@ docs: build python docs-deps ## the site of docs/, with the references: build/do
 
 # $(call copy,FROM,FILES,TO): files by their paths in FROM into a folder of the installed tree, for all to read.
 copy = umask 022 && to=$$(realpath -m '$(root)/$(3)') && mkdir -p "$$to" && cd '$(1)' && \
-  cp --parents --no-preserve=mode $(2) "$$to"
+  cp --parents --remove-destination --no-preserve=mode $(2) "$$to"
 # $(call fill,FILE,FOLDER): env/FILE.in, filled in, into a folder of the installed tree.
 fill = install -d '$(root)/$(2)' && sed 's|@version@|$(VERSION)|; s|@soname@|$(soname)|; s|@libs@|-fopenmp $(installed_libs)|; \
   s|@cflags@|$(strip $(index_flag) $(subst -isystem ,-I,$(found_pure_cflags)))|' \
