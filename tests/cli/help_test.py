@@ -141,18 +141,20 @@ def complete(tmp_path_factory):
     """What bash would offer for the last of some words, of which one names the program."""
     script = REPOSITORY / "env" / "completion"
     folder = tmp_path_factory.mktemp("completion")
-    for place in (folder, folder / "build"):
+    for place in (folder, folder / "build", folder / "a b"):
         place.mkdir(exist_ok=True)
         (place / "quorate").symlink_to(QUORATE)
+    (folder / "home" / "quorate").mkdir(parents=True)
     env = {**environment(), "PATH": f"{folder}:{os.environ['PATH']}"}
     ask = 'COMPREPLY=(); . "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); function="$({})"\n'
     ask = ask.format(r'complete -p "${1##*/}" | sed "s/.*-F \([^ ]*\).*/\1/"')
-    ask += '"$function" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"\n'
+    ask += 'last=${COMP_WORDS[COMP_CWORD]}; [[ $last != [=:] ]] || last=""  # as bash does\n'
+    ask += '"$function" "$1" "$last" "${COMP_WORDS[COMP_CWORD - 1]}"\n'
     ask += 'printf "%s\\n" "${COMPREPLY[@]}"'
 
     def offered(*words):
         done = subprocess.run(
-            ["bash", "-c", ask, script, *words],
+            ["bash", "-u", "-c", ask, script, *words],
             cwd=folder,
             env=env,
             capture_output=True,
@@ -188,6 +190,19 @@ def complete(tmp_path_factory):
         (["quorate", "analysis", "report", "--o"], ["--out"]),
         (["quorate", "analysis", "sweep", "a.h5", "--wh"], ["--what"]),
         (["quorate", "analysis", "compare", ""], []),
+        # Bash splits words at = and at :, and leaves quotes and variables as they are typed.
+        (["quorate", "run", "--scheme", "=", "ag"], ["agc"]),
+        (["quorate", "run", "--evaluate", "="], ["after", "live"]),
+        (["quorate", "run", "--delay", "tr"], ["trace"]),
+        (["quorate", "run", "--delay", "trace", ":"], []),
+        (["quorate", "run", "--delay", "trace", ":", "d"], []),
+        (["mpiexec", "a\\ b/quorate", "insp"], ["inspect"]),
+        (["mpiexec", "'a b'/quorate", "insp"], ["inspect"]),
+        (["mpiexec", '"$B"/quorate', "insp"], ["inspect"]),
+        (["mpiexec", "--wdir", "home/quorate", "quorate", "insp"], ["inspect"]),
+        (["mpiexec", "--wdir", "none/quorate", "build/quorate", "insp"], ["inspect"]),
+        (["quorate", "run", "--checkpoint", "none/quorate", "--schem"], ["--scheme"]),
+        (["mpiexec", "quorate", "run", ":", "quorate", "insp"], ["inspect"]),
         (["mpiexec", "-n"], []),
         (["mpiexec", "-n", "9", "other", "ru"], []),
     ],
