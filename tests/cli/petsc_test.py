@@ -223,6 +223,21 @@ def test_an_interrupted_build_leaves_nothing(builder, number, kill):
     assert builder.running("") == []
 
 
+def test_what_ignores_signals_is_killed(builder):
+    ignore = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    builder.source["configure"] = ignore + builder.source["configure"]
+    builder.pack()
+    build = builder.begin()
+    build.terminate()
+    # A second one does not end the first one's cleaning up.
+    time.sleep(0.5)
+    build.terminate()
+    said = build.communicate(timeout=30)[1]
+    assert said.splitlines()[-1].endswith("nothing is left behind, make deps begins again")
+    assert builder.left() == NOTHING
+    assert builder.running("") == []
+
+
 def test_a_second_build_waits_for_the_first(builder):
     first = builder.begin()
     second, third = builder.start(), builder.start()
