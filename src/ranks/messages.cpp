@@ -18,13 +18,26 @@ std::byte* MessageWriter::place(std::size_t size)
     return bytes_->data() + here;
 }
 
-const std::byte* MessageReader::place(std::size_t size)
+namespace {
+
+[[noreturn]] void refuse_end()
 {
-    if (at_ + size > bytes_.size())
-        throw Failure("a message ended too early: do all ranks run the same program?");
-    const auto* here = bytes_.data() + at_;
-    at_ += size;
-    return here;
+    throw Failure("a message ended too early: do all ranks run the same program?");
+}
+
+}  // namespace
+
+const std::byte* MessageReader::place(std::size_t size, std::size_t count)
+{
+    if (at_ > bytes_.size() || count > (bytes_.size() - at_) / size) refuse_end();
+    return bytes_.data() + std::exchange(at_, at_ + size * count);
+}
+
+std::size_t MessageReader::get_length(std::size_t size)
+{
+    const auto count = get<std::int64_t>();
+    if (count < 0 || static_cast<std::size_t>(count) > (bytes_.size() - at_) / size) refuse_end();
+    return static_cast<std::size_t>(count);
 }
 
 void MessageWriter::put_support(const Support& support)

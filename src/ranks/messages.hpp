@@ -93,12 +93,15 @@ public:
         std::memcpy(&value, place(sizeof(T)), sizeof(T));
         return value;
     }
+    /// Reads how many elements follow. So a false length ends before the memory does.
+    /// @param size  bytes that each takes at least  @throws Failure if so many do not fit
+    std::size_t get_length(std::size_t size);
     /// @return a container of the values of a list
     template <class List>
     List get_list()
     {
         List values;
-        values.resize(static_cast<std::size_t>(get<std::int64_t>()));
+        values.resize(get_length(sizeof(typename List::value_type)));
         for (auto& value : values) value = get<typename List::value_type>();
         return values;
     }
@@ -109,12 +112,12 @@ public:
     std::span<const Number> numbers(std::size_t count)
     {
         at_ = MessageWriter::aligned(at_);
-        return {reinterpret_cast<const Number*>(place(count * sizeof(Number))), count};
+        return {reinterpret_cast<const Number*>(place(sizeof(Number), count)), count};
     }
     std::span<const double> doubles(std::size_t count) { return numbers<double>(count); }
 
 private:
-    const std::byte* place(std::size_t size);
+    const std::byte* place(std::size_t size, std::size_t count = 1);
     const transport::Bytes& bytes_;
     std::size_t at_ = 0;
 };

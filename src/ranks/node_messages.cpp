@@ -34,7 +34,7 @@ std::pair<std::int64_t, std::vector<Touched>> decode_lead(const transport::Bytes
 {
     MessageReader in(bytes);
     const auto number = in.get<std::int64_t>();
-    std::vector<Touched> workers(static_cast<std::size_t>(in.get<std::int64_t>()));
+    std::vector<Touched> workers(in.get_length(sizeof(Worker) + sizeof(ShardNumber)));
     for (auto& [worker, shard, support] : workers) {
         worker = in.get<Worker>();
         shard = in.get<ShardNumber>();

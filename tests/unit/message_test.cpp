@@ -159,6 +159,21 @@ TEST(Messages, TheReadyMessageCarriesRowsHostAndSupport)
     }
 }
 
+TEST(Messages, ALengthThatDoesNotFitIsAnError)
+{
+    transport::Pool pool;
+    for (const std::int64_t length :
+         {-1L, 2L, 1L << 40, std::numeric_limits<std::int64_t>::max()}) {
+        const auto bytes = encode_values(pool, length, 0.5, std::int32_t{1});
+        EXPECT_THROW(MessageReader(*bytes).get_list<Reals>(), Failure) << length;
+        EXPECT_THROW(decode_lead(*encode_values(pool, std::int64_t{1}, length, 0.5), 3), Failure);
+    }
+    const auto one = encode_values(pool, std::int64_t{1}, 0.5, std::int32_t{1});
+    EXPECT_EQ(MessageReader(*one).get_list<Reals>(), (Reals{0.5}));
+    for (const auto count : {std::size_t{3}, std::size_t{1} << 61})
+        EXPECT_THROW(MessageReader(*one).doubles(count), Failure) << "also where the bytes wrap";
+}
+
 TEST(Messages, PlainValuesComeBackInOrder)
 {
     transport::Pool pool;
