@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <regex>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/quoted.hpp"
@@ -32,9 +32,17 @@ std::string made_name(const std::string& name, std::size_t number, std::size_t o
 // Whether a column is called so because it shares this name with others.
 bool is_made_of(const std::string& made, const std::string& name)
 {
-    static const std::regex number(R"( \(\d+ of \d+\))");
-    return made.starts_with(name) &&
-           std::regex_match(made.begin() + std::ssize(name), made.end(), number);
+    auto rest = std::string_view(made);
+    if (!rest.starts_with(name)) return false;
+    rest.remove_prefix(name.size());
+    const std::string_view open = " (", middle = " of ", close = ")";
+    const auto at = rest.find(middle);
+    if (!rest.starts_with(open) || !rest.ends_with(close) || at == std::string_view::npos)
+        return false;
+    const auto number = to_integer(rest.substr(0, at).substr(open.size()));
+    rest.remove_prefix(at + middle.size());
+    const auto of = to_integer(rest.substr(0, rest.size() - close.size()));
+    return number && of && 1 <= *number && *number <= *of;
 }
 
 std::string unknown(const Names& names, const std::string& name, const std::string& option,
@@ -54,17 +62,25 @@ Columns named(const Names& names, const std::string& piece)
     return columns_called(names, unquoted(piece));
 }
 
-// The first way to cut a word into names of columns, each of one or of all that share it; nothing:
-// there is none.
-// @param between  what stands between them
+// The way to cut a word of an option into names of columns, each of one or of all that share it;
+// nothing: there is none.
+// @param between  what stands between them  @throws BadInput if there are two ways
 std::optional<std::pair<Columns, Columns>> two_names(const Names& names, const std::string& word,
-                                                     const std::string& between)
+                                                     const std::string& between,
+                                                     const Settings& settings,
+                                                     const std::string& option)
 {
+    std::optional<std::pair<Columns, Columns>> found;
     for (const auto& [left, right] : cuts(word, between)) {
         std::pair both(named(names, left), named(names, right));
-        if (!both.first.empty() && !both.second.empty()) return both;
+        if (both.first.empty() || both.second.empty()) continue;
+        if (found)
+            settings.refuse(option, fmt::format(", in which {} has two readings: write the names "
+                                                "in double quotes",
+                                                shown(word)));
+        found = std::move(both);
     }
-    return std::nullopt;
+    return found;
 }
 
 // What of a word that cannot be read is the name of no column.
@@ -152,7 +168,7 @@ std::set<std::size_t> columns_listed(const std::vector<std::string>& names,
             columns.insert(ones.begin(), ones.end());
             continue;
         }
-        const auto range = two_names(names, word, "..");
+        const auto range = two_names(names, word, "..", settings, option);
         if (!range) throw BadInput(unknown(names, unknown_name(names, word, ".."), option, file));
         const auto first = range->first.front(), last = range->second.back();
         if (last < first) settings.refuse(option, ", but the range " + shown(word) + " is empty");
@@ -168,7 +184,7 @@ std::set<std::pair<std::size_t, std::size_t>> pairs_listed(const std::vector<std
     std::set<std::pair<std::size_t, std::size_t>> pairs;
     if (!settings.on(option)) return pairs;
     for (const auto& word : split_quoted(settings.text(option), ',')) {
-        const auto both = two_names(names, word, "*");
+        const auto both = two_names(names, word, "*", settings, option);
         if (!both && cuts(word, "*").size() != 1)
             settings.refuse(option,
                             ": write pairs A*B, separated by commas, and names with commas "

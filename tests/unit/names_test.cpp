@@ -135,7 +135,9 @@ TEST(Names, AnOptionMeansOneColumnOrAllThatShareAName)
     };
     EXPECT_EQ(pairs("c*a"), (std::set<std::pair<std::size_t, std::size_t>>{{0, 2}}));
     EXPECT_EQ(pairs("\"b*c\"*a"), (std::set<std::pair<std::size_t, std::size_t>>{{0, 5}}));
-    EXPECT_EQ(pairs("a*b*c"), (std::set<std::pair<std::size_t, std::size_t>>{{0, 5}}));
+    EXPECT_EQ(refusal([&] { pairs("a*b*c"); }),
+              "--exclude-pairs is a*b*c, in which a*b*c has two readings: write the names in "
+              "double quotes");
 }
 
 TEST(Names, FeaturesThatDifferAreCalledDifferently)
