@@ -254,6 +254,7 @@ struct CsvRows {
     std::vector<CsvRow> row;
     std::vector<double> number;     // of each row, in the order of uses; NaN: missing
     std::vector<std::string> word;  // likewise
+    std::vector<bool> met;          // whether a cell is that one of --missing-values
 };
 
 // Reads the rows of a piece of a file.
@@ -267,6 +268,7 @@ public:
 
     CsvRows parse()
     {
+        rows_.met.resize(layout_.missing.named_values());
         if (begins_with_header_) records_.next(fields_);
         while (records_.next(fields_)) {
             auto& row = rows_.row.emplace_back();
@@ -304,12 +306,20 @@ private:
         return true;
     }
 
+    // Whether a cell is one of --missing-values. @param number  it as a number, if it is one
+    bool named(std::size_t field, const std::optional<double>& number = {})
+    {
+        if (rows_.met.empty()) return false;
+        const auto at = layout_.missing.named(trimmed(fields_[field]), number);
+        if (at) rows_.met[*at] = true;
+        return at.has_value();
+    }
+
     void read_label(std::size_t field, CsvRow& row)
     {
         const auto& text = fields_[field];
         const auto value = layout_.label_is_word ? std::nullopt : layout_.number_text(text);
-        if (missing(field, is_missing(text) || layout_.missing.names(trimmed(text), value),
-                    layout_.may_lack_labels, ""))
+        if (missing(field, is_missing(text) || named(field, value), layout_.may_lack_labels, ""))
             row.unlabelled = true;
         else if (layout_.label_is_word)
             row.label_word = trimmed(text);
@@ -325,7 +335,7 @@ private:
     {
         const auto& text = fields_[field];
         auto value = layout_.number_text(text);
-        if (missing(field, is_missing_number(text) || layout_.missing.names(trimmed(text), value),
+        if (missing(field, is_missing_number(text) || named(field, value),
                     categorical ? layout_.missing.category() : layout_.missing.mean(),
                     categorical ? "category" : "mean"))
             return not_given;
@@ -337,7 +347,7 @@ private:
     std::string word(std::size_t field)
     {
         auto text = trimmed(fields_[field]);
-        const bool gone = missing(field, is_missing(text) || layout_.missing.names(text),
+        const bool gone = missing(field, is_missing(text) || named(field),
                                   layout_.missing.category(), "category");
         return gone ? missing_level : text;
     }
@@ -408,11 +418,15 @@ void read_csv(const Settings& settings, const std::string& path, const Reading& 
         check_columns(table.column, layout.columns, path);
     }
     if (layout.label) table.set_label_kind(layout.label_is_word, path);
+    std::vector<bool> met(layout.missing.named_values());
     TextBlocks blocks(path, reading, true);
     parse_blocks(
         blocks, [&](TextBlock block) { return CsvParser(std::move(block), path, layout).parse(); },
-        [&](const CsvRows& rows) { return add(rows, layout, table); });
-    if (first) layout.missing.warn_of_unmet(path);
+        [&](const CsvRows& rows) {
+            for (std::size_t i = 0; i < met.size(); ++i) met[i] = met[i] || rows.met[i];
+            return add(rows, layout, table);
+        });
+    if (first) layout.missing.warn_of_unmet(met, path);
     if (table.rows() == before)
         throw BadInput(path + " holds no rows after its header: give CSV text");
 }

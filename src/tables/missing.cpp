@@ -82,21 +82,21 @@ std::string Missing::remedy(const std::string& allowed) const
                        allowed.empty() ? "" : before + allowed + " or ", before + "drop");
 }
 
-bool Missing::is_named(std::string_view text, const std::optional<double>& number) const
+std::optional<std::size_t> Missing::named(std::string_view text,
+                                          const std::optional<double>& number) const
 {
     const auto at = std::ranges::find_if(values_, [&](const auto& value) {
         return text == value.text || (number && number == value.number);
     });
-    if (at == values_.end()) return false;
-    *at->met = true;
-    return true;
+    if (at == values_.end()) return std::nullopt;
+    return static_cast<std::size_t>(at - values_.begin());
 }
 
-void Missing::warn_of_unmet(const std::string& file) const
+void Missing::warn_of_unmet(const std::vector<bool>& met, const std::string& file) const
 {
     std::vector<std::string> unmet;
-    for (const auto& value : values_)
-        if (!*value.met) unmet.push_back(value.text);
+    for (std::size_t i = 0; i < met.size(); ++i)
+        if (!met[i]) unmet.push_back(values_[i].text);
     if (!unmet.empty())
         log(LogLevel::warning,
             fmt::format("no value of {} is {}, which --missing-values names: check how missing "

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <atomic>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,23 +29,28 @@ public:
     /// @param allowed  that would help beside drop: mean, category, or empty
     std::string remedy(const std::string& allowed) const;
 
-    /// Whether --missing-values names a value. Threads may call it at the same time.
+    /// How many values --missing-values names.
+    std::size_t named_values() const { return values_.size(); }
+    /// Finds a value among those.
     /// @param text  of a cell, or a word; empty: there is only a number
     /// @param number  it as a number, if it is one and numbers belong there
+    /// @return its place; nothing: it is none of them
+    std::optional<std::size_t> named(std::string_view text,
+                                     const std::optional<double>& number = {}) const;
+    /// Whether a value is one of them. Likewise.
     bool names(std::string_view text, const std::optional<double>& number = {}) const
     {
-        return !values_.empty() && is_named(text, number);
+        return !values_.empty() && named(text, number);
     }
     /// Warns of texts of --missing-values that were no value of a file: they may be misspelt.
-    void warn_of_unmet(const std::string& file) const;
+    /// @param met  whether the file has a value, by its place
+    void warn_of_unmet(const std::vector<bool>& met, const std::string& file) const;
 
 private:
     struct Value {
         std::string text;
         std::optional<double> number;
-        std::unique_ptr<std::atomic<bool>> met = std::make_unique<std::atomic<bool>>(false);
     };
-    bool is_named(std::string_view text, const std::optional<double>& number) const;
 
     std::string given_;
     bool drops_nothing_;  // rows to predict are dropped only by who imports them
