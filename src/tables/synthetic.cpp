@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "base/host.hpp"
 #include "base/random.hpp"
@@ -25,14 +26,15 @@ Stream row_stream(std::uint64_t seed, std::int64_t number)
             static_cast<std::uint32_t>(row >> 32)};
 }
 
-// Draws the weights of a model. @throws BadInput if there is too little memory for them
+// Draws the weights of a model, which all copies of a function share.
+// @throws BadInput if there is too little memory for them
 template <class Draw>
-Reals drawn(std::int64_t count, Draw draw)
+std::shared_ptr<const Reals> drawn(std::int64_t count, Draw draw)
 {
     need_memory(sizeof(double) * static_cast<double>(count),
                 fmt::format("to make {} weights", count));
-    Reals weights(static_cast<std::size_t>(count));
-    for (auto& weight : weights) weight = draw();
+    auto weights = std::make_shared<Reals>(static_cast<std::size_t>(count));
+    for (auto& weight : *weights) weight = draw();
     return weights;
 }
 
@@ -101,7 +103,7 @@ Synthetic two_gaussians(const SyntheticSize& size)
                 fill(
                     row, size, [&](std::int64_t k) { return chosen[static_cast<std::size_t>(k)]; },
                     [&](std::int64_t column) {
-                        const double sign = beta[static_cast<std::size_t>(column)];
+                        const double sign = (*beta)[static_cast<std::size_t>(column)];
                         const double x = side * sign + deviation * stream.normal();
                         score += x * sign;
                         return x;
@@ -130,7 +132,7 @@ Synthetic normal_scores(const SyntheticSize& size, const DataShape& shape, std::
                     [&](std::int64_t column) {
                         const double x = stream.normal();
                         for (std::size_t c = 0; c < z.size(); ++c)
-                            z[c] += x * weights[static_cast<std::size_t>(column * outputs) + c];
+                            z[c] += x * (*weights)[static_cast<std::size_t>(column * outputs) + c];
                         return x;
                     });
                 for (double& score : z) score /= std::sqrt(static_cast<double>(entries_of(size)));
@@ -180,7 +182,7 @@ Synthetic sparse_one_hot(const SyntheticSize& given)
                                static_cast<std::int64_t>(u * u * static_cast<double>(width));
                     },
                     [&](std::int64_t column) {
-                        score += weights[static_cast<std::size_t>(column)];
+                        score += (*weights)[static_cast<std::size_t>(column)];
                         return 1.0;
                     });
                 row.label = logistic_label(score, size, stream);
