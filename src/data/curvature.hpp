@@ -24,7 +24,7 @@ Curvature curvature_of(const DataSet& data);
 /// @param held_bytes  rows that take no more memory are read once, larger ones in each iteration;
 ///     and no more than a quarter of the free memory
 /// @throws BadInput, Failure  as DataSet::read()
-Curvature measured_curvature(const DataSet& data, double held_bytes = 1 << 25);
+Curvature measured_curvature(const DataSet& data, double held_bytes = 1 << 29);
 
 /// The number of the training rows that is farthest from 0, without its sign, and its column, from
 /// 0.

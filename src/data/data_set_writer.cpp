@@ -35,9 +35,11 @@ std::string misfit(double value)
 // Stores in a data set what curvature_of() reads. An empty one has none: who reads it refuses it.
 void store_curvature(const std::string& path)
 {
+    // Less than runs hold: it adds to the memory of the program that writes.
+    constexpr double held_bytes = 1 << 25;
     Curvature curvature{};
     try {
-        curvature = measured_curvature(DataSet(path));
+        curvature = measured_curvature(DataSet(path), held_bytes);
     } catch (const BadInput&) {
         return;
     }
