@@ -190,8 +190,9 @@ void read_into(hid_t parent, const std::string& name, std::int64_t first, std::i
     const auto data_set = open_data_set(parent, name);
     const auto size = slab_of(data_set, name, first, count);
     std::size_t elements = 1;
-    for (const auto one : size) elements *= one;
-    if (elements != to.size())
+    bool fits = true;
+    for (const auto one : size) fits &= !__builtin_mul_overflow(elements, one, &elements);
+    if (!fits || elements != to.size())
         throw Failure(fmt::format("HDF5: {} has {} elements, {} expected", name,
                                   fmt::join(size, " x "), to.size()));
     read_slab(data_set, name, first, size, to);

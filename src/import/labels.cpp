@@ -47,6 +47,10 @@ Labels labels_of(const Settings& settings, const RawTable& table, std::int64_t t
         theirs.push_back(table.label[static_cast<std::size_t>(i)]);
         if (like || !std::isnan(theirs.back())) continue;
         const std::string set = i < train_rows ? "" : "test-";
+        if (settings.on(set + "labels"))
+            throw BadInput(fmt::format("{} has NaN for a label in row {} from 0: give a number",
+                                       settings.text(set + "labels"),
+                                       i < train_rows ? i : i - train_rows));
         throw BadInput(
             fmt::format("{} has no labels: give --{}labels", settings.text(set + "input"), set));
     }

@@ -106,11 +106,12 @@ ArrayReader::ArrayReader(ByteSource source, std::string name)
     else
         refuse(fmt::format(
             "is none: its first bytes are {:02x}, neither those of IDX, 00 00, a type and 1 to 4 "
-            "dimensions, nor of .npy; give another file or another --format",
+            "dimensions, nor of .npy or .npz; give another file or another --format",
             fmt::join(std::vector<unsigned char>(magic.begin(), magic.end()), " ")));
-    constexpr double most = 1LL << 48;  // elements
+    // Elements, also of an array without rows: each product of dimensions can be computed.
+    constexpr double most = 1LL << 48;
     double elements = 1;
-    for (const auto size : shape_) elements *= static_cast<double>(size);
+    for (const auto size : shape_) elements *= std::max(1.0, static_cast<double>(size));
     if (elements > most)
         refuse(fmt::format("is damaged: its shape is ({})", fmt::join(shape_, ", ")));
 }
@@ -126,6 +127,8 @@ void ArrayReader::read_npy_head()
 {
     char rest[4];  // of the mark, and the version
     source_.read(rest, 4, "the head of an array");
+    if (npy_mark.substr(4) != std::string_view(rest, 2))
+        refuse("is damaged: its first bytes are not all those of .npy");
     if (rest[2] < 1 || rest[2] > 3) refuse(fmt::format("has the version {}, not 1 to 3", rest[2]));
     unsigned char length[4] = {};
     source_.read(length, rest[2] == 1 ? 2 : 4, "the head of an array");

@@ -5,19 +5,14 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <numeric>
+#include <span>
 
 #include "base/error.hpp"
 #include "base/index.hpp"
 #include "tables/formats.hpp"
 
 namespace quorate {
-
-namespace {
-
-}  // namespace
 
 DenseRows::DenseRows(const Settings& settings, const std::string& path, std::string array,
                      const std::vector<std::int64_t>& shape, RawTable& table)
@@ -26,12 +21,16 @@ DenseRows::DenseRows(const Settings& settings, const std::string& path, std::str
 {
     if (shape.size() < 2 || shape.size() > 4)
         refuse(
-            fmt::format("has the shape ({}): give rows x columns, as X.reshape(-1, 1) for "
-                        "one column, or images as rows x (channels x) height x width",
+            fmt::format("has the shape ({}): give rows x columns, of NumPy X.reshape(-1, "
+                        "1) for one column, or images as rows x (channels x) height x width; "
+                        "labels alone belong to --labels",
                         fmt::join(shape, ", ")));
     rows_ = shape[0];
-    width_ = std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies());
-    if (rows_ < 1 || width_ < 1 || width_ > std::numeric_limits<Index>::max())
+    width_ = 1;
+    bool fits = true;
+    for (const auto size : std::span(shape).subspan(1))
+        fits &= !__builtin_mul_overflow(width_, size, &width_);
+    if (!fits || rows_ < 1 || width_ < 1 || width_ > std::numeric_limits<Index>::max())
         refuse(fmt::format("has the shape ({}): it holds nothing, or more than can be counted",
                            fmt::join(shape, ", ")));
     table_.set_columns(width_, path);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -42,6 +43,25 @@ public:
                 began > 0 ? fmt::format("longer than it says: more follows after byte {}", began)
                           : fmt::format("no matrix or vector of PETSc: its class id is {}", id));
         return id;
+    }
+    /// Reads over an object, whatever its numbers are. @param id  its class id
+    void skip(std::int64_t id)
+    {
+        const auto over = [&](std::int64_t count, std::size_t size) {
+            std::array<char, 16> bytes;
+            for (; count > 0; --count) source_.read(bytes.data(), size, "an object");
+        };
+        const std::size_t width = wide_ ? 8 : 4;
+        const auto count = integer("the sizes");
+        if (id != matrix_id) return over(count, id == vector_id ? sizeof(double) : width);
+        const auto columns = integer("the sizes"), entries = integer("the sizes");
+        if (entries >= 0) {
+            over(count, width);
+            over(entries, width + sizeof(double));
+        } else {
+            for (std::int64_t row = 0; row < count && columns > 0; ++row)
+                over(columns, sizeof(double));
+        }
     }
     std::int64_t integer(const std::string& what)
     {
@@ -92,7 +112,7 @@ private:
 // The file holds the column numbers of all entries before their values. So the column numbers stay
 // in memory until the values are read. Those of a row may stand in any order.
 void read_sparse(PetscFile& file, std::int64_t rows, std::int64_t columns, std::int64_t entries,
-                 RawTable* table)
+                 RawTable& table)
 {
     const auto lengths = file.integers(rows, "the lengths of the rows");
     for (const auto length : lengths)
@@ -121,67 +141,52 @@ void read_sparse(PetscFile& file, std::int64_t rows, std::int64_t columns, std::
             column.push_back(number);
             value.push_back(its_value);
         }
-        if (table) table->add(not_given, {column, value});
+        table.add(not_given, {column, value});
     }
 }
 
 // Reads the matrix, at whose class id the file stands, and adds its rows, as far as they are
-// wanted.
-// @param table  null: they are not  @return how many there are
-std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable* table)
+// wanted. @return how many there are
+std::int64_t read_matrix(PetscFile& file, const std::string& path, RawTable& table)
 {
     const auto rows = file.integer("the sizes"), columns = file.integer("the sizes"),
                entries = file.integer("the sizes");
     if (rows < 1 || columns < 1 || columns > std::numeric_limits<Index>::max() || entries < -1)
         file.refuse(fmt::format("a matrix of {} x {} with {} entries", rows, columns, entries));
-    if (table) table->set_columns(columns, path);
+    table.set_columns(columns, path);
     if (entries >= 0) {
         read_sparse(file, rows, columns, entries, table);
         return rows;
     }
-    if (table) table->dense = true;
+    table.dense = true;
     std::vector<double> values;
     for (std::int64_t row = 0; row < rows; ++row) {
         file.reals(columns, values);
-        if (table) table->add(not_given, {{}, values});
+        table.add(not_given, {{}, values});
     }
     return rows;
-}
-
-// What a file holds.
-struct Objects {
-    std::int64_t rows = 0;  // of the first matrix; 0: there is none
-    std::vector<std::vector<double>> vectors;
-};
-
-// Reads a file. @param table  receives the rows of the first matrix; null: nothing does
-Objects read_objects(const std::string& path, const Reading& reading, RawTable* table)
-{
-    PetscFile file(path, reading);
-    Objects objects;
-    while (const auto id = file.next()) {
-        if (*id == vector_id)
-            objects.vectors.push_back(file.vector());
-        else if (*id == indices_id)
-            file.integers(file.integer("the length"), "the indices");
-        else if (objects.rows > 0)
-            read_matrix(file, path, nullptr);
-        else
-            objects.rows = read_matrix(file, path, table);
-    }
-    return objects;
 }
 
 void read_petsc_binary(const Settings& settings, const std::string& path, const Reading& reading,
                        RawTable& table)
 {
     const auto before = static_cast<std::size_t>(table.rows());
-    auto objects = read_objects(path, reading, &table);
-    if (objects.rows == 0)
+    PetscFile file(path, reading);
+    std::int64_t rows = 0;  // of the first matrix
+    std::vector<std::vector<double>> vectors;
+    while (const auto id = file.next()) {
+        if (*id == vector_id)
+            vectors.push_back(file.vector());
+        else if (*id == matrix_id && rows == 0)
+            rows = read_matrix(file, path, table);
+        else
+            file.skip(*id);
+    }
+    if (rows == 0)
         throw BadInput(path + " holds no matrix: give it with --labels if it holds these");
-    const auto labels = std::ranges::find(objects.vectors, objects.rows,
-                                          [](const auto& one) { return std::ssize(one); });
-    if (labels == objects.vectors.end()) return;
+    const auto labels =
+        std::ranges::find(vectors, rows, [](const auto& one) { return std::ssize(one); });
+    if (labels == vectors.end()) return;
     labels->resize(table.label.size() - before);  // fewer with --limit-rows
     std::ranges::copy(*labels, table.label.begin() + static_cast<std::ptrdiff_t>(before));
     if (!settings.has("labels") || !settings.on("labels"))
@@ -199,10 +204,17 @@ bool is_petsc(const std::string& bytes)
 
 std::vector<double> read_petsc_vector(const std::string& path, const Reading& reading)
 {
-    auto objects = read_objects(path, reading, nullptr);
-    if (objects.vectors.empty())
+    PetscFile file(path, reading);
+    std::vector<double> values;
+    while (const auto id = file.next()) {
+        if (*id == vector_id && values.empty())
+            values = file.vector();
+        else
+            file.skip(*id);
+    }
+    if (values.empty())
         throw BadInput(path + " holds no vector: labels are one of a number for each row");
-    return objects.vectors.front();
+    return values;
 }
 
 Entry<Format> petsc_entry()

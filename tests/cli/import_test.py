@@ -331,6 +331,32 @@ def test_a_missing_value_that_no_cell_holds_is_warned_of(tmp_path):
     )
 
 
+def test_nan_in_a_file_of_labels_is_refused_with_its_place(tmp_path):
+    np.save(tmp_path / "X.npy", np.eye(3))
+    np.save(tmp_path / "y.npy", [1.0, 0, np.nan])
+    words = ["--input", tmp_path / "X.npy"]
+    said = refused(tmp_path, *words, "--labels", tmp_path / "y.npy")
+    assert "y.npy has NaN for a label in row 2 from 0: give a number" in said
+    np.save(tmp_path / "z.npy", [1.0, 0, 1])
+    words += ["--labels", tmp_path / "z.npy", "--test-input", tmp_path / "X.npy"]
+    said = refused(tmp_path, *words, "--test-labels", tmp_path / "y.npy")
+    assert "y.npy has NaN for a label in row 2 from 0: give a number" in said
+
+
+@pytest.mark.parametrize(
+    "shape, message",
+    [
+        ((0, 4611686018427387904, 4), "is damaged: its shape is (0, 4611686018427387904, 4)"),
+        ((1, 4611686018427387904, 4), "is damaged: its shape is (1, 4611686018427387904, 4)"),
+    ],
+)
+def test_a_shape_that_cannot_be_counted_is_refused(tmp_path, shape, message):
+    header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    with open(tmp_path / "X.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+    assert message in refused(tmp_path, "--input", tmp_path / "X.npy")
+
+
 def test_a_number_of_an_array_may_stand_for_missing(tmp_path):
     X = np.array([[1.0, -999], [3, 2], [-999, 4], [2, 6]])
     np.savez(tmp_path / "a.npz", X=X, y=np.array(["a", "b", "a", "unknown"]))
@@ -373,7 +399,7 @@ def test_nan_is_a_missing_value(tmp_path):
         ({"X": X.astype(complex), "y": Y}, "array X holds complex numbers (<c16)"),
         ({"X": X.astype("g"), "y": Y}, "elements of the type <f16"),
         ({"X": X.astype(str), "y": Y}, "array X holds text (<U32) where numbers are needed"),
-        ({"X": X[:, 0], "y": Y}, "give rows x columns, as X.reshape(-1, 1) for one column"),
+        ({"X": X[:, 0], "y": Y}, "of NumPy X.reshape(-1, 1) for one column"),
         ({"X": X[:0], "y": Y[:0]}, "has the shape (0, 4)"),
         ({"X": np.zeros(3, [("a", "f8")]), "y": Y}, "rows of several types"),
         ({"X": X, "y": Y[1:]}, "array y has 49 labels for 50 rows"),

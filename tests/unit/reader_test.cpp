@@ -424,8 +424,8 @@ TEST(Idx, ReadsElementsOfEveryType)
 TEST(Idx, MalformedFilesAreRefused)
 {
     const std::string magic =
-        ", neither those of IDX, 00 00, a type and 1 to 4 dimensions, nor of .npy; give another "
-        "file or another --format";
+        ", neither those of IDX, 00 00, a type and 1 to 4 dimensions, nor of .npy or .npz; give "
+        "another file or another --format";
     const std::string nothing = ": it holds nothing, or more than can be counted";
     const std::string good = idx(8, {2, 3}, "abcdef");
     const Table table = {
@@ -601,6 +601,14 @@ TEST(PetscBinary, AMatrixAndItsRightHandSideMayShareAFile)
     }
     const Folder folder;
     EXPECT_EQ(labels_of(folder.write("y", matrix + labels)), (Reals{1, -1}));
+    const auto indices = petsc<std::int32_t>({1211218, 2, 0, 1}),
+               sparse = petsc<std::int32_t>({1211216, 1, 1, 1, 1, 0}, {nan}),
+               dense = petsc<std::int32_t>({1211216, 1, 2, -1}, {nan, 0});
+    EXPECT_EQ(labels_of(folder.write("y", indices + sparse + dense + labels + other + dense)),
+              (Reals{1, -1}))
+        << "whatever the numbers of the others";
+    EXPECT_EQ(read_bytes("petsc", indices + matrix + dense + sparse + labels).label,
+              (Reals{1, -1}));
     EXPECT_TRUE(std::isnan(read_bytes("petsc", matrix + other).label[0]))
         << "as many as there are rows";
     EXPECT_EQ(refusal_of("petsc", matrix + labels.substr(0, 10)),
@@ -662,9 +670,9 @@ TEST_F(Hdf5Arrays, WhatDoesNotFitIsRefused)
          "quorate.dataset(scipy.sparse.csr_matrix((value, column, start)), y, path=...)"},
         {{{"array", "Y"}}, "--array is Y, but x has no array Y: h5ls lists them"},
         {{{"array", "y"}},
-         "x: array y has the shape (2): give rows x columns, as X.reshape(-1, 1) for one column, "
-         "or images as "
-         "rows x (channels x) height x width"},
+         "x: array y has the shape (2): give rows x columns, of NumPy X.reshape(-1, 1) for "
+         "one column, or images as rows x (channels x) height x width; labels alone belong to "
+         "--labels"},
         {{{"array", "X"}, {"label", "z"}}, "--label is z, but x has no array z: h5ls lists them"},
         {{{"array", "X"}, {"label", "X"}},
          "x: array X has the shape (2, 2): labels are one number or word a row, as y.reshape(-1) "
