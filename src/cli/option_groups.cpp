@@ -39,7 +39,7 @@ constexpr Names of_training[] = {
 constexpr Names of_import[] = {
     {"input",
      "input test-input labels test-labels format separator decimal thousands first-index label "
-     "header columns array csr limit-rows max-bytes"},
+     "header columns array limit-rows max-bytes"},
     {"test rows and order", "test-fraction split-seed shuffle"},
     {"labels", "task label-map label-scale"},
     {"columns",

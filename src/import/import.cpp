@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
+#include <limits>
 #include <optional>
-#include <span>
+#include <tuple>
 
 #include "base/error.hpp"
 #include "base/host.hpp"

@@ -12,8 +12,7 @@ std::vector<Option> import_options()
         {"input", "FILE", "", "rows to import; plain, .gz, .bz2, .xz, or alone in a .zip"},
         {"labels", "FILE", "",
          "their labels, in place of those in the input: a number or word in each line, IDX, .npy, "
-         "or a "
-         "PETSc vector"},
+         ".npz or a PETSc vector"},
         {"test-input", "FILE", "", "test rows; else see --test-fraction"},
         {"test-labels", "FILE", "", "their labels, likewise"},
         {"output", "FILE", "", "the data set to write"},

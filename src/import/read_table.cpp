@@ -4,12 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/shown.hpp"
-#include "base/text.hpp"
 #include "commands/progress.hpp"
 #include "import/labels.hpp"
 #include "import/like.hpp"
@@ -86,7 +84,6 @@ std::int64_t read_files(const Settings& settings, const Format& format, const Re
         if (!set.empty() && !settings.on("like"))
             warn_of_words_to_test_only(settings, levels, before, table);
         if (set.empty()) train_rows = table.test_begin().value_or(table.rows());
-        const auto labels = std::span(table.label).subspan(static_cast<std::size_t>(before));
         if (settings.on(set + "labels"))
             replace_labels(settings.text(set + "labels"), reading, before, limit > 0, table);
     }

@@ -19,7 +19,6 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
-#include "base/text.hpp"
 #include "process/launch.hpp"
 #include "transport/backoff.hpp"
 #include "transport/clock.hpp"

@@ -32,8 +32,8 @@ void add_format(Entry<Format> entry);
 /// The option of formats that names the labels in a file.
 Option label_option();
 
-/// Reads labels from a file of their own: IDX, .npy, a PETSc vector, or text with a label in each
-/// line.
+/// Reads labels from a file of their own: IDX, .npy, .npz, a PETSc vector, or text with a label in
+/// each line.
 /// @return a label for each row  @throws BadInput if the file is none of these, or damaged
 GivenLabels read_labels(const std::string& path, const Reading& reading);
 

@@ -61,7 +61,7 @@ public:
         if (std::endian::native == std::endian::little) std::ranges::reverse(bytes);
         return std::bit_cast<T>(bytes);
     }
-    /// Whether the file ends here. @throws BadInput if compressed data are damaged
+    /// Whether the file ends here. No if what follows is damaged: who reads it gets the refusal.
     bool at_end();
     /// Checks that the file ends here. @throws BadInput if it does not
     void expect_end();
@@ -120,7 +120,7 @@ private:
 class Lines {
 public:
     /// @param name  of the file, for messages
-    Lines(TextBlock block, std::string name)
+    Lines(TextBlock&& block, std::string name)
         : text_(std::move(block.text)), name_(std::move(name)), number_(block.first_line - 1)
     {
     }

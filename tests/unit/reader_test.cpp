@@ -604,7 +604,7 @@ TEST(PetscBinary, AMatrixAndItsRightHandSideMayShareAFile)
     const auto indices = petsc<std::int32_t>({1211218, 2, 0, 1}),
                sparse = petsc<std::int32_t>({1211216, 1, 1, 1, 1, 0}, {nan}),
                dense = petsc<std::int32_t>({1211216, 1, 2, -1}, {nan, 0});
-    EXPECT_EQ(labels_of(folder.write("y", indices + sparse + dense + labels + other + dense)),
+    EXPECT_EQ(labels_of(folder.write("y", sparse + indices + dense + labels + other + dense)),
               (Reals{1, -1}))
         << "whatever the numbers of the others";
     EXPECT_EQ(read_bytes("petsc", indices + matrix + dense + sparse + labels).label,
