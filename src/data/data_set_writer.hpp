@@ -37,9 +37,9 @@ using Provenance = std::map<std::string, std::string>;
 /// Writes a data set row by row. The file has a temporary name until it is complete. Takes a
 /// megabyte or two of memory while rows are added; finish() measures the curvature (curvature.hpp),
 /// and holds the training rows if they take 32 MB at most, else matrices of about a million entries
-/// one by one, and two vectors of all columns. Local. All functions throw Failure if HDF5 or the file system fails.
-/// No number is stored that is infinite, or becomes so or zero in single precision: add() throws
-/// Misfit then.
+/// one by one, and two vectors of all columns. Local. All functions throw Failure if HDF5 or the
+/// file system fails. No number is stored that is infinite, or becomes so or zero in single
+/// precision: add() throws Misfit then.
 ///
 /// The order of calls: begin(train), rows, begin(test), rows, and finish().
 class DataSetWriter {
