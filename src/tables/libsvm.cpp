@@ -90,8 +90,7 @@ private:
     {
         const auto first = word();
         // Rows to predict may begin with their first entry.
-        if (layout_.may_lack_labels && first.find(':') != std::string_view::npos)
-            return not_given;
+        if (layout_.may_lack_labels && first.find(':') != std::string_view::npos) return not_given;
         const auto label = to_real(first);
         if (!label) {
             const auto pieces = split(first, ',');
