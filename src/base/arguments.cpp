@@ -16,8 +16,7 @@ std::vector<std::vector<std::string>> GivenComponent::words(std::size_t argument
     const auto& value = settings.text(option);
     const auto colon = value.find(':');
     const auto text = colon == std::string::npos ? "" : value.substr(colon + 1);
-    if (text.empty() != (arguments == 0)) refuse();
-    if (arguments == 0 && colon != std::string::npos) refuse();
+    if (arguments == 0 ? colon != std::string::npos : text.empty()) refuse();
     if (arguments == 0) return {};
     const auto all = split(text, ',');
     if (list ? all.size() + 1 < arguments : all.size() != arguments) refuse();

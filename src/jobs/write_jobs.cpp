@@ -102,7 +102,7 @@ void write_jobs(const JobPlan& plan, const std::string& command)
 
 std::string script_of_link(const JobPlan& plan, std::size_t link)
 {
-    return plan.links.size() == 1 || link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
+    return link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
 }
 
 }  // namespace quorate
