@@ -102,7 +102,8 @@ void write_jobs(const JobPlan& plan, const std::string& command)
 
 std::string script_of_link(const JobPlan& plan, std::size_t link)
 {
-    return link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
+    const auto all_alike = plan.links.size() == 1;  // then one script serves every job in the row
+    return all_alike || link == 0 ? "run.sh" : fmt::format("run-{}.sh", link + 1);
 }
 
 }  // namespace quorate
