@@ -614,7 +614,7 @@ install: build $(B)/libquorate.a $(B)/python/quorate/_built.py ## program, libra
 	@rm -rf '$(root)/include/quorate'
 	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
 	@$(call copy,.,$(wildcard slurm/*.ini jobs/*.ini jobs/*.tuned jobs/data/*.ini) \
-	  $(wildcard analysis/quorate/*.py analysis/quorate/analysis/*.py analysis/quorate/analysis/*.mplstyle),share/quorate)
+	  $(wildcard analysis/quorate/*.py $(addprefix analysis/quorate/,torch/*.py analysis/*.py analysis/*.mplstyle)),share/quorate)
 	@$(call copy,$(B)/python,quorate/_built.py,share/quorate/analysis)
 	@$(call copy,$(B),$(patsubst $(B)/%,%,$(included) $(texts)))
 	@$(call fill,quorate.pc,lib/pkgconfig)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The numbers of a module as one vector, which is what a run knows of it.
+
+| numbers | which | their "gradient" |
+|---|---|---|
+| trained | parameters with requires_grad, as parameters() gives them, tied ones once | the loss's |
+| buffers | floating buffers, as buffers() gives them | samples x (before - after forward) |
+| updates | 1 number: how many updates have been made | 0 |
+
+So what batch normalisation remembers travels with the points, is averaged like a gradient, and is
+in checkpoints. Other buffers do not travel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from .._native import BadInput
+
+
+class _Writable:
+    """Memory of an array as NumPy takes it, without its mark that it is read only."""
+
+    def __init__(self, view: npt.NDArray[Any]) -> None:
+        interface = view.__array_interface__
+        self.view = view  # which must live as long
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def tensor_of(view: npt.NDArray[Any]) -> Any:
+    """A tensor in the memory of an array, also of one that is read only: torch would warn, and what
+    gets it here does not write into it."""
+    return torch.from_numpy(np.asarray(_Writable(view)))
+
+
+def seed_chance(seed: int, updates: int, samples: npt.NDArray[np.int64]) -> None:
+    """Seeds torch, random and NumPy for a micro-batch, from these arguments alone: replicas of it
+    draw alike. The generators are the process's, so one thread at a time may compute."""
+    key = hashlib.blake2b(np.array([seed, updates], np.int64).tobytes(), digest_size=8)
+    key.update(np.ascontiguousarray(samples, np.int64).tobytes())
+    number = int.from_bytes(key.digest(), "little") >> 1
+    torch.manual_seed(number)
+    random.seed(number)
+    np.random.seed(number % 2**32)
+
+
+def check_layers(module: Any) -> None:
+    """Refuses layers whose statistics are no mean of what micro-batches say."""
+    for name, one in module.named_modules():
+        if isinstance(one, torch.nn.SyncBatchNorm):
+            raise BadInput(
+                f"the layer {name} is SyncBatchNorm, but workers do not wait for one another: use"
+                " BatchNorm, whose statistics are averaged with the gradients"
+            )
+        if getattr(one, "running_mean", None) is not None and one.momentum is None:
+            raise BadInput(
+                f"the layer {name} ({type(one).__name__}) has momentum=None, a mean over all"
+                " batches that workers cannot form: give it a number, such as momentum=0.1"
+            )
+
+
+class Vector:
+    """A module whose trained parameters and floating buffers lie in one tensor.
+
+    size: numbers of the vector. updates: how many had been made at the point that was written. The
+    module is given this memory: it must not be moved, cast, or given other parameters afterwards.
+    Raises BadInput for a module that has nothing to train, or numbers of several types or places.
+    """
+
+    def __init__(self, module: Any) -> None:
+        check_layers(module)
+        self.module, self.updates = module, 0
+        self.trained = [one for one in module.parameters() if one.requires_grad]
+        # A layer may put another tensor in the place of a buffer, so buffers are found by name.
+        self._places: list[tuple[dict[str, Any], str]] = []
+        self.counters: list[Any] = []
+        seen: set[int] = set()
+        for owner in module.modules():
+            for name, value in owner._buffers.items():
+                if value is None or id(value) in seen:
+                    continue
+                seen.add(id(value))
+                if value.is_floating_point():
+                    self._places.append((owner._buffers, name))
+                elif name == "num_batches_tracked":
+                    self.counters.append(value)
+        values = self.trained + self._buffers()
+        self._check(values)
+        counts = [one.numel() for one in values]
+        self.starts = np.cumsum([0, *counts]).tolist()[:-1]
+        self.parameters = sum(counts[: len(self.trained)])
+        self.size = sum(counts) + 1
+        with torch.no_grad():
+            self._flat = torch.cat([one.detach().reshape(-1) for one in values])
+            self._total = torch.zeros_like(self._flat)  # of gradients, and of what buffers moved
+            self._views = self._cut(self._flat, values)
+            self._gradients = self._cut(self._total, self.trained)
+            for one, view in zip(values, self._views):
+                one.data = view
+        self._before = self._flat[self.parameters :].clone()
+        # Beside a GPU, copies go through memory that it reads and writes itself.
+        self._pinned = (
+            torch.empty_like(self._flat, device="cpu").pin_memory() if self._flat.is_cuda else None
+        )
+
+    def _buffers(self) -> list[Any]:
+        return [owner[name] for owner, name in self._places]
+
+    def _check(self, values: list[Any]) -> None:
+        if not self.trained:
+            raise BadInput(
+                "the module has no parameter to train: set requires_grad=True for those that are"
+                " not to be frozen"
+            )
+        if any(isinstance(one, torch.nn.parameter.UninitializedTensorMixin) for one in values):
+            raise BadInput(
+                "the module has parameters without a shape: call it on a batch first, which makes"
+                " its lazy layers"
+            )
+        for what, remedy in (("dtype", "module.float()"), ("device", "module.to(device)")):
+            kinds = sorted({str(getattr(one, what)) for one in values})
+            if len(kinds) > 1:
+                raise BadInput(
+                    f"the module has numbers of {' and '.join(kinds)}: give it one {what}, such as"
+                    f" by {remedy}"
+                )
+        if not self.trained[0].is_floating_point():
+            raise BadInput(
+                f"the module has parameters of {self.trained[0].dtype}: give it real parameters"
+            )
+
+    def _cut(self, flat: Any, like: list[Any]) -> list[Any]:
+        return [flat[at : at + one.numel()].view(one.shape) for at, one in zip(self.starts, like)]
+
+    def fingerprint(self) -> str:
+        """A digest of names, shapes and types, and of the values that do not travel: it must be the
+        same on all ranks."""
+        digest = hashlib.sha256()
+        travelling = {id(one) for one in self.trained + self._buffers() + self.counters}
+        named = [*self.module.named_parameters(), *self.module.named_buffers()]
+        for name, value in named:
+            digest.update(repr((name, tuple(value.shape), str(value.dtype))).encode())
+            if id(value) not in travelling:
+                bytes_of = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+                digest.update(bytes_of.numpy().data)
+        return digest.hexdigest()
+
+    def write(self, point: Any) -> None:
+        """Puts a point into the module, and begins a sum of gradients at it. point: a tensor of
+        `size` numbers, on the CPU; it is copied."""
+        with torch.no_grad():
+            self._check_memory()
+            if self._pinned is not None:
+                point = torch.cat([self._pinned.copy_(point[:-1]), point[-1:].to(self._pinned)])
+            self._flat.copy_(point[:-1])
+            self._before.copy_(self._flat[self.parameters :])
+            self.updates = int(point[-1])
+            self._total.zero_()
+            for one, gradient in zip(self.trained, self._gradients):
+                one.grad = gradient
+            self._put_counters()
+
+    def displaced(self, samples: int) -> None:
+        """A micro-batch of so many samples has gone forward and backward: adds what it has moved
+        the buffers, and moves them back. Gradients have added themselves up."""
+        with torch.no_grad():
+            if self._places:
+                self._take_buffers()
+                moved = self._flat[self.parameters :]
+                self._total[self.parameters :].add_(self._before - moved, alpha=samples)
+                moved.copy_(self._before)
+            self._put_counters()
+
+    def add_to(self, total: Any, coefficient: float) -> None:
+        """Adds the sum of gradients since `write`, times a coefficient. total: `size` numbers on
+        the CPU, float32 or float64."""
+        with torch.no_grad():
+            for one, gradient in zip(self.trained, self._gradients):
+                if one.grad is None:
+                    gradient.zero_()
+                elif one.grad.data_ptr() != gradient.data_ptr():  # set_to_none, and a backward
+                    gradient.copy_(one.grad)
+            sums = self._total if self._pinned is None else self._pinned.copy_(self._total)
+            total[:-1].add_(sums, alpha=coefficient)
+
+    def read(self, point: Any) -> None:
+        """Copies the module's numbers into a point of `size` numbers on the CPU."""
+        with torch.no_grad():
+            self._take_buffers()
+            point[:-1].copy_(self._flat)
+            point[-1] = self.updates
+
+    def state(self) -> dict[str, Any]:
+        """The module's state_dict, with tensors of their own on the CPU."""
+        return {
+            name: value.detach().cpu().clone() if torch.is_tensor(value) else value
+            for name, value in self.module.state_dict().items()
+        }
+
+    def _put_counters(self) -> None:
+        for one in self.counters:
+            one.fill_(self.updates)
+
+    def _take_buffers(self) -> None:
+        """Buffers that were replaced by others are put back, with the values of these."""
+        for (owner, name), view in zip(self._places, self._views[len(self.trained) :]):
+            value = owner[name]
+            if value.data_ptr() != view.data_ptr():
+                owner[name] = view.copy_(value)
+
+    def _check_memory(self) -> None:
+        for one, view in zip(self.trained, self._views):
+            if one.data_ptr() != view.data_ptr() or one.dtype != view.dtype:
+                raise BadInput(
+                    "the module was moved, cast or given other parameters while a run has it: do so"
+                    " before"
+                )
