@@ -68,8 +68,9 @@ def check_layers(module: Any) -> None:
 class Vector:
     """A module whose trained parameters and floating buffers lie in one tensor.
 
-    size: numbers of the vector. updates: how many had been made at the point that was written. The
-    module is given this memory: it must not be moved, cast, or given other parameters afterwards.
+    size: numbers of the vector. updates: how many had been made at the point that was written.
+    numbers: the vector, in the module's type and on its device. sums: of gradients, laid out alike.
+    The module gets this memory: it must not be moved, cast, or given other parameters afterwards.
     Raises BadInput for a module that has nothing to train, or numbers of several types or places.
     """
 
@@ -79,9 +80,33 @@ class Vector:
         self.trained = [one for one in module.parameters() if one.requires_grad]
         # A layer may put another tensor in the place of a buffer, so buffers are found by name.
         self._places: list[tuple[dict[str, Any], str]] = []
-        self.counters: list[Any] = []
+        self._counters: list[Any] = []
+        self._find_buffers()
+        values = self.trained + self._buffers()
+        self._check(values)
+        starts = np.cumsum([0, *(one.numel() for one in values)]).tolist()
+        self.parameters, self.size = starts[len(self.trained)], starts[-1] + 1
+        with torch.no_grad():
+            flat = [one.detach().reshape(-1) for one in values]
+            self.numbers = torch.cat([*flat, flat[0].new_zeros(1)])
+            self.sums = torch.zeros_like(self.numbers)
+            self._views = _cut(self.numbers, starts, values)
+            self._gradients = _cut(self.sums, starts, self.trained)
+            for one, view in zip(values, self._views):
+                one.data = view
+        self._before = self._memory.clone()
+        # Beside a GPU, copies go through memory that it reads and writes itself.
+        on_gpu = self.numbers.is_cuda
+        self._pinned = self.numbers.cpu().pin_memory() if on_gpu else None
+
+    @property
+    def _memory(self) -> Any:
+        """The numbers of the buffers."""
+        return self.numbers[self.parameters : -1]
+
+    def _find_buffers(self) -> None:
         seen: set[int] = set()
-        for owner in module.modules():
+        for owner in self.module.modules():
             for name, value in owner._buffers.items():
                 if value is None or id(value) in seen:
                     continue
@@ -89,25 +114,7 @@ class Vector:
                 if value.is_floating_point():
                     self._places.append((owner._buffers, name))
                 elif name == "num_batches_tracked":
-                    self.counters.append(value)
-        values = self.trained + self._buffers()
-        self._check(values)
-        counts = [one.numel() for one in values]
-        self.starts = np.cumsum([0, *counts]).tolist()[:-1]
-        self.parameters = sum(counts[: len(self.trained)])
-        self.size = sum(counts) + 1
-        with torch.no_grad():
-            self._flat = torch.cat([one.detach().reshape(-1) for one in values])
-            self._total = torch.zeros_like(self._flat)  # of gradients, and of what buffers moved
-            self._views = self._cut(self._flat, values)
-            self._gradients = self._cut(self._total, self.trained)
-            for one, view in zip(values, self._views):
-                one.data = view
-        self._before = self._flat[self.parameters :].clone()
-        # Beside a GPU, copies go through memory that it reads and writes itself.
-        self._pinned = (
-            torch.empty_like(self._flat, device="cpu").pin_memory() if self._flat.is_cuda else None
-        )
+                    self._counters.append(value)
 
     def _buffers(self) -> list[Any]:
         return [owner[name] for owner, name in self._places]
@@ -135,20 +142,17 @@ class Vector:
                 f"the module has parameters of {self.trained[0].dtype}: give it real parameters"
             )
 
-    def _cut(self, flat: Any, like: list[Any]) -> list[Any]:
-        return [flat[at : at + one.numel()].view(one.shape) for at, one in zip(self.starts, like)]
-
     def fingerprint(self) -> str:
         """A digest of names, shapes and types, and of the values that do not travel: it must be the
         same on all ranks."""
         digest = hashlib.sha256()
-        travelling = {id(one) for one in self.trained + self._buffers() + self.counters}
+        travelling = {id(one) for one in self.trained + self._buffers() + self._counters}
         named = [*self.module.named_parameters(), *self.module.named_buffers()]
         for name, value in named:
             digest.update(repr((name, tuple(value.shape), str(value.dtype))).encode())
             if id(value) not in travelling:
-                bytes_of = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
-                digest.update(bytes_of.numpy().data)
+                content = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+                digest.update(content.numpy().data)
         return digest.hexdigest()
 
     def write(self, point: Any) -> None:
@@ -156,15 +160,17 @@ class Vector:
         `size` numbers, on the CPU; it is copied."""
         with torch.no_grad():
             self._check_memory()
-            if self._pinned is not None:
-                point = torch.cat([self._pinned.copy_(point[:-1]), point[-1:].to(self._pinned)])
-            self._flat.copy_(point[:-1])
-            self._before.copy_(self._flat[self.parameters :])
             self.updates = int(point[-1])
-            self._total.zero_()
-            for one, gradient in zip(self.trained, self._gradients):
-                one.grad = gradient
+            self.numbers.copy_(point if self._pinned is None else self._pinned.copy_(point))
+            self._before.copy_(self._memory)
+            self.begin()
             self._put_counters()
+
+    def begin(self) -> None:
+        """Begins a sum of gradients: autograd adds to it."""
+        self.sums.zero_()
+        for one, gradient in zip(self.trained, self._gradients):
+            one.grad = gradient
 
     def displaced(self, samples: int) -> None:
         """A micro-batch of so many samples has gone forward and backward: adds what it has moved
@@ -172,9 +178,9 @@ class Vector:
         with torch.no_grad():
             if self._places:
                 self._take_buffers()
-                moved = self._flat[self.parameters :]
-                self._total[self.parameters :].add_(self._before - moved, alpha=samples)
-                moved.copy_(self._before)
+                moved = self._before - self._memory
+                self.sums[self.parameters : -1].add_(moved, alpha=samples)
+                self._memory.copy_(self._before)
             self._put_counters()
 
     def add_to(self, total: Any, coefficient: float) -> None:
@@ -186,25 +192,34 @@ class Vector:
                     gradient.zero_()
                 elif one.grad.data_ptr() != gradient.data_ptr():  # set_to_none, and a backward
                     gradient.copy_(one.grad)
-            sums = self._total if self._pinned is None else self._pinned.copy_(self._total)
-            total[:-1].add_(sums, alpha=coefficient)
+            sums = self.sums if self._pinned is None else self._pinned.copy_(self.sums)
+            total.add_(sums, alpha=coefficient)
+
+    def move_buffers(self, mean: Any) -> None:
+        """Moves buffers by the mean of their "gradients", and counts an update. mean: a tensor of
+        `size` numbers in the module's type and on its device."""
+        with torch.no_grad():
+            self._memory.sub_(mean[self.parameters : -1])
+            self.updates += 1
+            self.numbers[-1] = self.updates
 
     def read(self, point: Any) -> None:
         """Copies the module's numbers into a point of `size` numbers on the CPU."""
         with torch.no_grad():
             self._take_buffers()
-            point[:-1].copy_(self._flat)
+            point.copy_(self.numbers)
             point[-1] = self.updates
 
     def state(self) -> dict[str, Any]:
         """The module's state_dict, with tensors of their own on the CPU."""
+        self._put_counters()
         return {
             name: value.detach().cpu().clone() if torch.is_tensor(value) else value
             for name, value in self.module.state_dict().items()
         }
 
     def _put_counters(self) -> None:
-        for one in self.counters:
+        for one in self._counters:
             one.fill_(self.updates)
 
     def _take_buffers(self) -> None:
@@ -221,3 +236,8 @@ class Vector:
                     "the module was moved, cast or given other parameters while a run has it: do so"
                     " before"
                 )
+
+
+def _cut(flat: Any, starts: list[int], like: list[Any]) -> list[Any]:
+    """Views of a flat tensor with the shapes of others."""
+    return [flat[at : at + one.numel()].view(one.shape) for at, one in zip(starts, like)]
