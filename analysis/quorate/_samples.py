@@ -47,20 +47,20 @@ class SampleModel:
 
 
 class WholeOptimizer:
-    """An update rule that keeps the model itself.
+    """An update rule that keeps the model itself. Made without arguments."""
 
-    vector: the model, in memory that stays where it is. The constructor gets the first one.
-    """
-
-    vector: Vector
+    def begin(self, initial: Vector) -> Vector:
+        """Returns the model, which has these numbers: an array whose memory stays where it is, as
+        updates and resumptions move the model there. Called once, before all else."""
+        raise NotImplementedError
 
     def update(self, estimate: Vector, step: float, next: Vector) -> None:
-        """Moves `vector` by an estimate of the mean gradient, and copies it to `next`. step: a
+        """Moves the model by an estimate of the mean gradient, and copies it to `next`. step: a
         factor on the rule's own learning rates."""
         raise NotImplementedError
 
     def state(self) -> bytes:
-        """Returns what later updates depend on beside `vector`."""
+        """Returns what later updates depend on beside the model."""
         raise NotImplementedError
 
     def set_state(self, state: bytes) -> None:

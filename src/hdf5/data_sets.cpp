@@ -21,6 +21,7 @@ hid_t native()
 {
     if constexpr (std::same_as<T, double>) return H5T_NATIVE_DOUBLE;
     if constexpr (std::same_as<T, float>) return H5T_NATIVE_FLOAT;
+    if constexpr (std::same_as<T, std::uint8_t>) return H5T_NATIVE_UINT8;
     if constexpr (std::same_as<T, std::int32_t>) return H5T_NATIVE_INT32;
     if constexpr (std::same_as<T, std::int64_t>) return H5T_NATIVE_INT64;
 }
@@ -311,6 +312,7 @@ void append(const DataSet& data_set, std::span<const T> values)
     template void append<T>(const DataSet&, std::span<const T>);
 QUORATE_H5_ELEMENT(double)
 QUORATE_H5_ELEMENT(float)
+QUORATE_H5_ELEMENT(std::uint8_t)
 QUORATE_H5_ELEMENT(std::int32_t)
 QUORATE_H5_ELEMENT(std::int64_t)
 #undef QUORATE_H5_ELEMENT

@@ -51,6 +51,10 @@ public:
     /// All vectors on which later updates depend, the model first; mostly of p elements. A
     /// checkpoint keeps them, and a resumed run sets them.
     virtual std::vector<std::span<double>> memory() = 0;
+    /// What later updates depend on beside memory(), in a format of its own. A checkpoint keeps it.
+    virtual std::string state() const { return {}; }
+    /// Sets it, after memory().
+    virtual void set_state(const std::string&) {}
     /// The number of updates so far. A resumed run sets it.
     long& updates() { return updates_; }
     /// Has updates share out the parameters among so many threads, which changes no bit.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What passes between C++ and NumPy. Python may keep what it is given, so arrays own their memory.
+// What passes between C++ and NumPy. What users get they may keep, so these arrays own their memory.
 #pragma once
 
 #include <fmt/format.h>
@@ -41,6 +41,16 @@ inline pybind11::array_t<double> copied(std::span<const double> values,
     auto array = shared(std::make_shared<Aligned>(values.begin(), values.end()), std::move(shape));
     array.attr("flags").attr("writeable") = false;
     return array;
+}
+
+/// Lends Python numbers for the time of one call: an array over memory that it must not keep, and
+/// not write to if they are const. With the GIL.
+template <class Number>
+pybind11::array_t<std::remove_const_t<Number>> lent(std::span<Number> values)
+{
+    const pybind11::capsule nobody(values.data(), [](void*) {});
+    return pybind11::array_t<std::remove_const_t<Number>>(
+        static_cast<pybind11::ssize_t>(values.size()), values.data(), nobody);
 }
 
 /// A value of Python in one short line, for messages: of an array its shape. With the GIL.

@@ -16,8 +16,10 @@
 #include "python/model.hpp"
 #include "python/object.hpp"
 #include "python/running.hpp"
+#include "python/sample_model.hpp"
 #include "python/scheme.hpp"
 #include "python/text.hpp"
+#include "python/whole_optimizer.hpp"
 #include "quorate/quorate.hpp"
 
 namespace py = pybind11;
@@ -60,6 +62,12 @@ std::string with_underscores(std::string name)
 {
     std::ranges::replace(name, '-', '_');
     return name;
+}
+
+// Whether Python's quorate._samples has made this, by the name of the class. With the GIL.
+bool is_of_samples(const py::object& made, const char* name)
+{
+    return py::isinstance(made, py::module_::import("quorate._samples").attr(name));
 }
 
 // Makes a component: calls its constructor with the options that have a value. With the GIL.
@@ -224,7 +232,9 @@ void add_to_registry(const std::string& kind, const Description& text, const std
     else if (kind == "model")
         add(add_model, [key](const Settings& settings, const DataShape& data) {
             const py::gil_scoped_acquire gil;
-            return make_model(construct(key, settings), data);
+            auto made = construct(key, settings);
+            return is_of_samples(made, "SampleModel") ? make_sample_model(std::move(made), data)
+                                                      : make_model(std::move(made), data);
         });
     else if (kind == "delay")
         add(add_delay,
@@ -240,8 +250,11 @@ void add_to_registry(const std::string& kind, const Description& text, const std
             [key](const Settings& settings, std::vector<double> initial,
                   const Regularizer& regularizer) -> std::unique_ptr<Optimizer> {
                 const py::gil_scoped_acquire gil;
-                return std::make_unique<PythonOptimizer>(construct(key, settings),
-                                                         std::move(initial), regularizer);
+                auto made = construct(key, settings);
+                if (is_of_samples(made, "WholeOptimizer"))
+                    return make_whole_optimizer(std::move(made), initial, regularizer);
+                return std::make_unique<PythonOptimizer>(std::move(made), std::move(initial),
+                                                         regularizer);
             });
     else
         throw py::value_error("there is no kind of component " + kind);

@@ -100,9 +100,13 @@ void read_into(Checkpoint& read, hid_t root, const Training& training, const std
     for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
         const auto name = fmt::format("optimizer/{}", model);
         const auto group = h5::open_group(root, name);
-        Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}};
+        Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}, {}};
         for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
             memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
+        if (h5::has(group.get(), "state")) {
+            const auto bytes = h5::read<std::uint8_t>(group.get(), "state");
+            memory.state.assign(bytes.begin(), bytes.end());
+        }
         read.optimizers.push_back(std::move(memory));
     }
     if (h5::has(root, "last_estimate"))
@@ -242,6 +246,9 @@ struct Checkpointing::Job {
             h5::write_attribute(group.get(), "updates", optimizers[model].updates);
             for (std::size_t i = 0; i < optimizers[model].vectors.size(); ++i)
                 h5::write<double>(group.get(), std::to_string(i), optimizers[model].vectors[i]);
+            const auto& state = optimizers[model].state;
+            const std::vector<std::uint8_t> bytes(state.begin(), state.end());
+            if (!bytes.empty()) h5::write<std::uint8_t>(group.get(), "state", bytes);
         }
         if (!snapshot.last_estimate.empty())
             h5::write<double>(root, "last_estimate", snapshot.last_estimate);
@@ -290,7 +297,7 @@ bool Checkpointing::write()
     if (!last_) return false;
     std::vector<Checkpoint::Memory> memories;
     for (const auto& optimizer : optimizers_) {
-        Checkpoint::Memory memory{optimizer->updates(), {}};
+        Checkpoint::Memory memory{optimizer->updates(), {}, optimizer->state()};
         for (const auto vector : optimizer->memory())
             memory.vectors.emplace_back(vector.begin(), vector.end());
         memories.push_back(std::move(memory));

@@ -7,7 +7,7 @@
 //   /position        number of rows of each table of the trace
 //   /point/versions  the versions of the points that follow
 //   /point/V         the point of version V
-//   /optimizer/M     updates; vectors 0, 1, ... of model M's optimiser
+//   /optimizer/M     updates; vectors 0, 1, ... of model M's optimiser; its state, if it has one
 //   /last_estimate   only if the scheme compares successive estimates
 //   /arrival, /item  rows of contributions that are still in use; the trace lists them later
 //
@@ -44,6 +44,7 @@ struct Checkpoint {
     struct Memory {
         std::int64_t updates;
         std::vector<std::vector<double>> vectors;  // as Optimizer::memory() orders them
+        std::string state;
     };
     std::vector<Memory> optimizers;  // by model
 };

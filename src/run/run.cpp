@@ -57,6 +57,7 @@ void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
         auto vectors = optimizers[model]->memory();
         for (std::size_t i = 0; i < vectors.size(); ++i)
             std::ranges::copy(memory.vectors.at(i), vectors[i].begin());
+        optimizers[model]->set_state(memory.state);
     }
 }
 
