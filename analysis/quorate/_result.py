@@ -42,15 +42,17 @@ class Result:
         self.path: Path | None = None  # of the file that it was read from
         self._folder: Folder | None = None  # of that file, if nobody else has it
         self.label = label or self.attributes["scheme"]
+        self.module_state: dict[str, Any] | None = None  # of a Task: what quorate.torch.state gives
 
     def __copy__(self) -> Result:
         made = Result(self._trace, self.label, self._data)
-        made.path, made._folder = self.path, self._folder
+        made.path, made._folder, made.module_state = self.path, self._folder, self.module_state
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         folder = Folder()
-        return _restored, (self.save(folder.path / "trace.h5").read_bytes(), self.label)
+        content = self.save(folder.path / "trace.h5").read_bytes()
+        return _restored, (content, self.label, self.module_state)
 
     @cached_property
     def attributes(self) -> dict[str, Any]:
@@ -189,10 +191,10 @@ class Result:
         return f"<table>{rows}</table>"
 
 
-def _restored(content: bytes, label: str) -> Result:
+def _restored(content: bytes, label: str, module_state: dict[str, Any] | None) -> Result:
     folder = Folder()
     result = load(folder.file("trace.h5", content))
-    result.label, result._folder = label, folder
+    result.label, result._folder, result.module_state = label, folder, module_state
     return result
 
 

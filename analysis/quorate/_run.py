@@ -15,6 +15,7 @@ from ._native import BadInput, _quorate, check_mpi
 from ._options import document, option_name
 from ._progress import Progress
 from ._result import Comparison, Result
+from ._tasks import keywords_of, watched
 from ._threads import one_thread
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def _label_of(scheme: Any) -> str:
 
 def _prepared(data: Any, keywords: dict[str, Any]) -> dict[str, str]:
     check_mpi()
-    options = options_of({"data": data, **keywords})
+    options = options_of(keywords_of(data, keywords))
     if "data" in options:
         options["data"] = os.path.abspath(options["data"])
     return options
@@ -47,11 +48,13 @@ def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = Fals
     options = _prepared(data, keywords)
     rounds = options.get("rounds", "100" if data is None else "5000")
     progress = Progress(int(rounds), "rounds") if alone and rounds.isdigit() else None
-    with one_thread():
+    with one_thread(), watched(data) as finish:
         trace = _quorate.simulate(options, stop, progress.at if progress else None)
+        result = Result(trace, _label_of(keywords.get("scheme")), data)
+        finish(result)
     if progress and progress.shown:
         progress.at(len(trace.table("round")["time"]))
-    return Result(trace, _label_of(keywords.get("scheme")), data)
+    return result
 
 
 def run(data: Any, **options: Any) -> Result | None:
@@ -61,8 +64,13 @@ def run(data: Any, **options: Any) -> Result | None:
     """
     prepared = _prepared(data, options)
     try:
-        with one_thread():
+        with one_thread(), watched(data) as finish:
             trace = _quorate.run(prepared)
+            if trace is None:
+                return None
+            result = Result(trace, _label_of(options.get("scheme")), data)
+            finish(result)
+            return result
     except BaseException as error:
         if rank() == 0 or isinstance(error, _quorate.RefusedRun):
             raise
@@ -70,7 +78,6 @@ def run(data: Any, **options: Any) -> Result | None:
         traceback.print_exc()
         _quorate.abort(1)
         raise
-    return None if trace is None else Result(trace, _label_of(options.get("scheme")), data)
 
 
 def rank() -> int:

@@ -14,7 +14,6 @@ in checkpoints. Other buffers do not travel.
 from __future__ import annotations
 
 import hashlib
-import random
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 import torch
 
 from .._native import BadInput
+from ._chance import seed_chance as seed_chance  # noqa: F401
 
 
 class _Writable:
@@ -37,17 +37,6 @@ def tensor_of(view: npt.NDArray[Any]) -> Any:
     """A tensor in the memory of an array, also of one that is read only: torch would warn, and what
     gets it here does not write into it."""
     return torch.from_numpy(np.asarray(_Writable(view)))
-
-
-def seed_chance(seed: int, updates: int, samples: npt.NDArray[np.int64]) -> None:
-    """Seeds torch, random and NumPy for a micro-batch, from these arguments alone: replicas of it
-    draw alike. The generators are the process's, so one thread at a time may compute."""
-    key = hashlib.blake2b(np.array([seed, updates], np.int64).tobytes(), digest_size=8)
-    key.update(np.ascontiguousarray(samples, np.int64).tobytes())
-    number = int.from_bytes(key.digest(), "little") >> 1
-    torch.manual_seed(number)
-    random.seed(number)
-    np.random.seed(number % 2**32)
 
 
 def check_layers(module: Any) -> None:

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""torch.optim and its schedulers at the coordinator."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from .._arrays import shown
+from .._native import BadInput
+from .._samples import WholeOptimizer
+from ._vector import Vector, tensor_of
+
+MakeOptimizer = Callable[[list[Any]], Any]
+MakeScheduler = Callable[[Any], Any]
+
+
+def made_optimizer(make: MakeOptimizer, parameters: list[Any]) -> Any:
+    """Calls `make` with the parameters. Raises BadInput if what it returns is no optimiser of them,
+    or one that a step of which needs more than a gradient."""
+    made = make(parameters)
+    if not isinstance(made, torch.optim.Optimizer):
+        raise BadInput(
+            f"optimizer returned {shown(made)}: return an optimiser of the parameters that it gets,"
+            " such as lambda p: torch.optim.AdamW(p, lr=3e-4)"
+        )
+    own = {id(one) for one in parameters}
+    others = [p for group in made.param_groups for p in group["params"] if id(p) not in own]
+    if others:
+        raise BadInput(
+            f"the optimiser has {shown(others[0])}, which is none of the parameters that it got:"
+            " make it of these, which are copies of the module's, in the order of those of its"
+            " parameters() that have requires_grad"
+        )
+    if isinstance(made, torch.optim.LBFGS):
+        raise BadInput(
+            "torch.optim.LBFGS asks for the loss at other points within a step, which workers do"
+            " not answer: use another optimiser"
+        )
+    return made
+
+
+def made_scheduler(make: MakeScheduler | None, optimizer: Any) -> Any:
+    """Calls `make` with the optimiser, if there is one. Raises BadInput for a scheduler that needs
+    more than the number of updates, or is of another optimiser."""
+    if make is None:
+        return None
+    made = make(optimizer)
+    if isinstance(made, torch.optim.lr_scheduler.ReduceLROnPlateau):
+        raise BadInput(
+            "ReduceLROnPlateau follows a measure that updates do not have: use a scheduler that"
+            " follows their number"
+        )
+    if not (hasattr(made, "step") and hasattr(made, "state_dict")):
+        raise BadInput(
+            f"scheduler returned {shown(made)}: return a scheduler of the optimiser that it gets,"
+            " such as lambda o: torch.optim.lr_scheduler.StepLR(o, 1000)"
+        )
+    if getattr(made, "optimizer", optimizer) is not optimizer:
+        raise BadInput("the scheduler is of another optimiser: make it of the one that it gets")
+    return made
+
+
+class TorchOptimizer(WholeOptimizer):
+    """An optimiser of torch over the parameters of a module, whose buffers it moves by their mean.
+
+    module: the coordinator's own copy, on the CPU. state: of optimiser and scheduler, to go on
+    from. The scheduler steps once an update.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        make: MakeOptimizer,
+        scheduler: MakeScheduler | None = None,
+        state: dict[str, Any] | None = None,
+    ) -> None:
+        self.module, self.begun = Vector(module), False
+        self.optimizer = made_optimizer(make, self.module.trained)
+        self.scheduler = made_scheduler(scheduler, self.optimizer)
+        if state is not None:
+            self._load(state)
+
+    def begin(self, initial: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Returns the model. In the module's type that is the memory of its parameters, and else a
+        copy that follows them."""
+        point = torch.tensor(np.asarray(initial))
+        self.module.write(point)
+        shared = point.dtype == self.module.numbers.dtype
+        self._vector = self.module.numbers if shared else point
+        self.vector = self._vector.numpy()
+        self.begun = True
+        return self.vector
+
+    def update(self, estimate: npt.NDArray[Any], step: float, next: npt.NDArray[Any]) -> None:
+        """One step of optimiser and scheduler. step: a factor on the learning rate of each group,
+        in this update."""
+        module, groups = self.module, self.optimizer.param_groups
+        # A checkpoint may have put another point into the vector.
+        if self._vector is not module.numbers:
+            module.numbers.copy_(self._vector)
+        module.updates = int(self._vector[-1])
+        module.begin()
+        module.sums.copy_(tensor_of(estimate))
+        rates = [group["lr"] for group in groups]
+        for group in groups if step != 1 else []:
+            group["lr"] = group["lr"] * step
+        self.optimizer.step()
+        for group, rate in zip(groups, rates):
+            group["lr"] = rate
+        if self.scheduler is not None:
+            self.scheduler.step()
+        module.move_buffers(module.sums)
+        if self._vector is not module.numbers:
+            module.read(self._vector)
+        np.copyto(next, self.vector)
+
+    def state_dicts(self) -> dict[str, Any]:
+        """The state of optimiser and scheduler, and the number of updates."""
+        return {
+            "optimizer": self.optimizer.state_dict(),
+            "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
+            "updates": self.module.updates,
+        }
+
+    def state(self) -> bytes:
+        stream = io.BytesIO()
+        torch.save(self.state_dicts(), stream)
+        return stream.getvalue()
+
+    def set_state(self, state: bytes) -> None:
+        # Of the run's own checkpoint. Schedulers may keep functions, which weights_only refuses.
+        self._load(torch.load(io.BytesIO(state), map_location="cpu", weights_only=False))
+
+    def _load(self, state: dict[str, Any]) -> None:
+        try:
+            if state.get("optimizer") is not None:
+                self.optimizer.load_state_dict(state["optimizer"])
+            if self.scheduler is not None and state.get("scheduler") is not None:
+                self.scheduler.load_state_dict(state["scheduler"])
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise BadInput(
+                f"the state is of another optimiser or scheduler ({shown(str(error), 100)}): make"
+                " the same, or leave it out of the state"
+            ) from error
