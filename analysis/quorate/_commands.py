@@ -13,26 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ._components import Component, options_of
+from ._components import Component
 from ._data import DataSet
 from ._native import BadInput, _quorate
 from ._options import document, option_name, text_of
 from ._progress import Progress
-from ._run import _prepared
+from ._run import _command, _prepared
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-def _command(name: str, operands: list[str], keywords: dict[str, Any]) -> str:
-    """Runs a command and returns what it printed."""
-    words = list(operands)
-    for option, value in options_of(keywords).items():
-        if value == "on":
-            words.append(f"--{option}")
-        elif value != "off":
-            words += [f"--{option}", value]
-    return _quorate.command(name, words)
 
 
 class Advice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from ._components import Component, component_of, options_of
 from ._native import BadInput, _quorate, check_mpi
 from ._options import document, option_name
 from ._progress import Progress
-from ._result import Comparison, Result
+from ._result import Comparison, Result, load
 from ._tasks import keywords_of, watched
 from ._threads import one_thread
 
@@ -35,10 +35,39 @@ def _prepared(data: Any, keywords: dict[str, Any]) -> dict[str, str]:
     return options
 
 
+def _command(name: str, operands: list[str], options: Mapping[str, Any]) -> str:
+    """Runs a command and returns what it printed."""
+    words = list(operands)
+    for option, value in options_of(options).items():
+        if value == "on":
+            words.append(f"--{option}")
+        elif value != "off":
+            words += [f"--{option}", value]
+    return _quorate.command(name, words)
+
+
+def _traced(command: str, data: Any, keywords: dict[str, Any]) -> Result | None:
+    """A run whose trace is a file, so that it can have checkpoints and go on from them. Returns
+    None on other ranks than 0."""
+    with one_thread(), watched(data) as finish:
+        _command(command, [], {"quiet": True, **_prepared(data, keywords)})
+        if rank() != 0:
+            return None
+        result = load(keywords["trace"])
+        result.label = _label_of(keywords.get("scheme")) or result.label
+        finish(result)
+    return result
+
+
 def simulate(data: Any = None, **options: Any) -> Result:
     """Simulates a run under a virtual clock, in this process. Without data it is dry: times and
     decode errors only. Any number of threads may simulate at once. Ctrl-C raises KeyboardInterrupt.
+    trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
+    if options.get("trace") is not None:
+        result = _traced("simulate", data, options)
+        assert result is not None
+        return result
     return _simulate(data, options, _quorate.Stop(), alone=True)
 
 
@@ -61,11 +90,13 @@ def run(data: Any, **options: Any) -> Result | None:
     """Trains over MPI: for programs that mpiexec or srun starts. All ranks call it with the same
     arguments; rank 0 is the coordinator, the others are workers. Returns the result on rank 0, None
     on the others. If a worker fails, its traceback is printed, and MPI ends all ranks.
+    trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
-    prepared = _prepared(data, options)
     try:
+        if options.get("trace") is not None:
+            return _traced("run", data, options)
         with one_thread(), watched(data) as finish:
-            trace = _quorate.run(prepared)
+            trace = _quorate.run(_prepared(data, options))
             if trace is None:
                 return None
             result = Result(trace, _label_of(options.get("scheme")), data)

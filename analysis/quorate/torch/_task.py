@@ -47,7 +47,8 @@ class Task(BaseTask):
     These are copies of the module's that have requires_grad, in their order. The option `step` of a
     run is a factor on the learning rates, 1 by default.
     scheduler: makes a scheduler of that optimiser; it steps once an update.
-    evaluate: a dataset whose loss and accuracy `evaluate_every` asks for, beside the training loss.
+    evaluate: a further dataset to evaluate on. Models are evaluated, on all samples of both, only
+    if a run has the option `evaluate_every`.
     collate: makes a batch (inputs, targets) of a list of samples; default: torch's.
     device: where workers compute; "auto": a GPU of the rank's own, or the CPU.
     precision: "float32" or "float64", of parameters, inputs and gradients.
@@ -106,7 +107,8 @@ class Task(BaseTask):
             if given.get(name) is not None:
                 raise BadInput(f"{name} is given beside a Task, which has its {part}: leave it out")
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
-        defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
+        # An evaluation goes through all samples.
+        defaults = {"step": 1, "l2": 0, "evaluate_every": 0, "chance": given.get("seed")}
         return {**defaults, **{n: v for n, v in given.items() if v is not None}, **own}
 
     @contextmanager
