@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -46,11 +47,13 @@ def _command(name: str, operands: list[str], options: Mapping[str, Any]) -> str:
     return _quorate.command(name, words)
 
 
-def _traced(command: str, data: Any, keywords: dict[str, Any]) -> Result | None:
+def _traced(
+    command: str, data: Any, keywords: dict[str, Any], prepared: dict[str, str]
+) -> Result | None:
     """A run whose trace is a file, so that it can have checkpoints and go on from them. Returns
     None on other ranks than 0."""
     with one_thread(), watched(data) as finish:
-        _command(command, [], {"quiet": True, **_prepared(data, keywords)})
+        _command(command, [], {"quiet": True, **prepared})
         if rank() != 0:
             return None
         result = load(keywords["trace"])
@@ -65,7 +68,7 @@ def simulate(data: Any = None, **options: Any) -> Result:
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
     if options.get("trace") is not None:
-        result = _traced("simulate", data, options)
+        result = _traced("simulate", data, options, _prepared(data, options))
         assert result is not None
         return result
     return _simulate(data, options, _quorate.Stop(), alone=True)
@@ -89,26 +92,36 @@ def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = Fals
 def run(data: Any, **options: Any) -> Result | None:
     """Trains over MPI: for programs that mpiexec or srun starts. All ranks call it with the same
     arguments; rank 0 is the coordinator, the others are workers. Returns the result on rank 0, None
-    on the others. If a worker fails, its traceback is printed, and MPI ends all ranks.
+    on the others. If a worker fails, it says so by a traceback, or of bad input in a line, and MPI
+    ends all ranks.
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
+    prepared = _prepared(data, options)  # what is wrong with these is wrong on all ranks
     try:
         if options.get("trace") is not None:
-            return _traced("run", data, options)
+            return _traced("run", data, options, prepared)
         with one_thread(), watched(data) as finish:
-            trace = _quorate.run(_prepared(data, options))
+            trace = _quorate.run(prepared)
             if trace is None:
                 return None
             result = Result(trace, _label_of(options.get("scheme")), data)
             finish(result)
             return result
     except BaseException as error:
-        if rank() == 0 or isinstance(error, _quorate.RefusedRun):
-            raise
-        # The coordinator would wait for this rank for ever.
-        traceback.print_exc()
-        _quorate.abort(1)
+        if rank() > 0 and not isinstance(error, _quorate.RefusedRun):
+            end_all_ranks(error)
         raise
+
+
+def end_all_ranks(error: BaseException) -> None:
+    """Says what this rank has failed with, and ends the others, which would wait for it for ever:
+    bad input in a line, all else by its traceback. Does not return."""
+    if isinstance(error, BadInput):
+        here, size = _quorate.rank_and_size()
+        print(f"quorate[rank {here} of {size}]: error: {error}", file=sys.stderr, flush=True)
+        _quorate.abort(2)
+    traceback.print_exception(error)
+    _quorate.abort(1)
 
 
 def rank() -> int:
