@@ -36,8 +36,10 @@ class Loss:
             )
         self._function, self._mean, self._checked = function, reduction == "mean", False
 
-    def summed(self, outputs: Any, targets: Any, samples: npt.NDArray[np.int64]) -> Any:
-        """The sum over a batch, a tensor of one element."""
+    def of(
+        self, outputs: Any, targets: Any, samples: npt.NDArray[np.int64]
+    ) -> tuple[Any, int]:
+        """The loss of a batch, a tensor of one element; times the second number it is a sum."""
         value = self._function(outputs, targets)
         if not torch.is_tensor(value) or value.numel() != 1:
             raise BadInput(
@@ -55,7 +57,7 @@ class Loss:
         if not self._checked:
             self._check_reduction(outputs, targets, number)
             self._checked = True
-        return value * len(samples) if self._mean else value
+        return value, len(samples) if self._mean else 1
 
     def _check_reduction(self, outputs: Any, targets: Any, once: float) -> None:
         """A mean over a batch that is taken twice is the same, and a sum is twice as large."""

@@ -59,18 +59,17 @@ class Replica:
         with computing:
             vector = self._at(point)
             self._set_training(True)
-            seed_chance(seed, vector.updates, samples)
-            inputs, targets = self._batch(samples)
-            value = self._loss.summed(vector.module(inputs), targets, samples)
+            inputs, targets = self._batch(seed, samples)
+            value, factor = self._loss.of(vector.module(inputs), targets, samples)
             if not value.requires_grad:
                 raise BadInput(
                     "the loss does not depend on the parameters: compute it of the module's"
                     " outputs, without detach() or no_grad()"
                 )
             value.backward()
-            vector.displaced(len(samples))
-            vector.add_to(tensor_of(total), coefficient)
-            return float(value)
+            vector.displaced(len(samples) // factor)
+            vector.add_to(tensor_of(total), factor * coefficient)
+            return factor * float(value)
 
     def score(
         self, seed: int, samples: npt.NDArray[np.int64], point: npt.NDArray[Any]
@@ -80,11 +79,10 @@ class Replica:
         with computing, torch.no_grad():
             vector = self._at(point)
             self._set_training(False)
-            seed_chance(seed, vector.updates, samples)
-            inputs, targets = self._batch(samples)
+            inputs, targets = self._batch(seed, samples)
             outputs = vector.module(inputs)
-            value = self._loss.summed(outputs, targets, samples)
-            return float(value), right_answers(outputs, targets)
+            value, factor = self._loss.of(outputs, targets, samples)
+            return factor * float(value), right_answers(outputs, targets)
 
     def _at(self, point: npt.NDArray[Any]) -> Vector:
         if not self._moved:
@@ -94,8 +92,13 @@ class Replica:
         self._vector.write(tensor_of(point))
         return self._vector
 
-    def _batch(self, samples: npt.NDArray[np.int64]) -> tuple[Any, Any]:
-        return self._samples.batch(samples, self._device, self._vector.numbers.dtype)
+    def _batch(self, seed: int, samples: npt.NDArray[np.int64]) -> tuple[Any, Any]:
+        """A batch. Layers do not go on with the draws of its samples, which processes of a loader
+        may have fetched elsewhere."""
+        seed_chance(seed, self._vector.updates, samples)
+        batch = self._samples.batch(samples, self._device, self._vector.numbers.dtype)
+        seed_chance(seed, self._vector.updates, samples)
+        return batch
 
     def _set_training(self, training: bool) -> None:
         """As the user had the layers, or all for evaluation."""
