@@ -9,7 +9,8 @@
     torch.save(qt.state(result), "trained.pt")
 """
 
+from ._join import join as join
 from ._task import Task as Task
 from ._task import state as state
 
-__all__ = ["Task", "state"]
+__all__ = ["Task", "join", "state"]

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -217,12 +217,22 @@ def _load(module: Any, state: Mapping[str, Any]) -> None:
         raise BadInput(f"the state is of another module: {reason}") from error
 
 
-def _add(task: Task, word: str) -> str:
+class _Makes(Protocol):
+    """What makes the model and the optimiser of a run."""
+
+    def new_model(self, chance: int = 0) -> SampleModel:
+        ...
+
+    def new_optimizer(self) -> TorchOptimizer:
+        ...
+
+
+def _add(task: _Makes, word: str) -> str:
     """Adds model and optimiser of a task to what options can name. The registries stay for ever,
     the task lives as long as somebody has it."""
     weak, token = weakref.ref(task), object()
 
-    def living() -> Task:
+    def living() -> _Makes:
         found = weak()
         if found is None:
             raise BadInput(f"the Task of the model {word} is no more: keep it while its runs go on")

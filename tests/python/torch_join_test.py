@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""quorate.torch.join over MPI: the user keeps the loop."""
+
+import subprocess
+import sys
+
+import pytest
+
+from program import LAUNCHER, PACKAGE, TIMEOUT, environment
+
+pytest.importorskip("torch")
+
+pytestmark = pytest.mark.launcher
+
+BEGIN = """
+import sys
+import numpy as np
+import quorate as q
+import quorate.torch as qt
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Noisy(Dataset):
+    '''Two classes. What augments the samples are draws.'''
+    def __len__(self):
+        return 120
+    def __getitem__(self, i):
+        own = torch.Generator().manual_seed(i)
+        x = torch.randn(6, generator=own)
+        return x + 0.1 * torch.rand(1), int(x[0] > 0)
+
+def net():
+    torch.manual_seed(2)
+    return torch.nn.Sequential(
+        torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.ReLU(), torch.nn.Dropout(0.2),
+        torch.nn.Linear(8, 2))
+
+def make(parameters):
+    return torch.optim.AdamW(parameters, 0.01)
+
+dataset, module, loss = Noisy(), net(), torch.nn.CrossEntropyLoss()
+options = dict(scheme="uncoded", batch=64, rounds=12, seed=3)
+ahead = dict(num_workers=1, persistent_workers=True)
+
+def train(module=module, dataset=dataset, step=None, loader={}, ranks=None, **more):
+    with qt.join(module, dataset, optimizer=make, micro_batch=12, **{**options, **more}) as job:
+        batches = DataLoader(dataset, batch_sampler=job.sampler, **loader)
+        for work in job:
+            for x, y in work.batches(batches):
+                if step and job.rank == 2:
+                    step(work, x, y)
+                else:
+                    work.backward(loss(module(x), y))
+    return job.result
+"""
+
+
+def mpi(tmp_path, code, ranks=3):
+    path = tmp_path / "train.py"
+    path.write_text(BEGIN + code)
+    return subprocess.run(
+        [*LAUNCHER, "-n", str(ranks), sys.executable, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=environment({"PYTHONPATH": PACKAGE}),
+    )
+
+
+def test_a_loop_has_the_bits_of_a_simulated_task(tmp_path):
+    """With dropout, batch normalisation and augmentation; also with a loader that reads ahead."""
+    code = """
+results = train(), train(net(), loader=ahead)
+assert (results[0] is None) == (q.rank() > 0)
+if results[0]:
+    task = qt.Task(net(), dataset, loss, optimizer=make, micro_batch=12)
+    simulated = q.simulate(task, workers=2, **options)
+    for result in results:
+        assert np.array_equal(result.model, simulated.model)
+        for column in ("loss_estimate", "used"):
+            assert np.array_equal(result.array("round", column), simulated.array("round", column))
+    state = qt.state(results[0])["module"]
+    assert all(torch.equal(value, state[name]) for name, value in module.state_dict().items())
+    print("good", len(result.rounds), result.status)
+"""
+    done = mpi(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "good 12 completed\n" and done.stderr == ""
+
+
+def test_a_straggler_is_left_behind(tmp_path):
+    """Also while its loader has read ahead of what is not asked for any more."""
+    code = """
+slow = lambda worker, draw, load: 0.1 * (worker == 1)
+result = train(scheme="ignore", stragglers=1, delay=slow, loader=ahead)
+if result:
+    print("good", result.status, set(result.array("round", "used")))
+"""
+    done = mpi(tmp_path, code, ranks=4)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "good completed {2}\n" and done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "body, status, told",
+    [
+        ("raise ZeroDivisionError('on purpose')", 1, "ZeroDivisionError: on purpose"),
+        ("pass", 2, "had no backward: call work.backward(loss) once for each batch"),
+    ],
+)
+def test_a_loop_that_fails_ends_all_ranks(tmp_path, body, status, told):
+    done = mpi(tmp_path, f"def step(work, x, y):\n    {body}\ntrain(step=step)\n")
+    assert done.returncode == status, done.stderr
+    assert done.stderr.count(told) == 1
+    assert done.stderr.count("Traceback") == (status == 1)
+    assert done.stderr.count("quorate[rank 2 of 3]: error: ") == (status == 2)
+
+
+def test_a_loop_that_ends_early_ends_all_ranks(tmp_path):
+    code = """
+with qt.join(module, dataset, optimizer=make, **options) as job:
+    if job.rank == 0:
+        for work in job:
+            pass
+"""
+    done = mpi(tmp_path, code, ranks=2)
+    assert done.returncode == 2
+    assert done.stderr.count("the loop over the job was left before the run was done") == 1
+
+
+def test_what_a_run_refuses_is_raised_on_all_ranks(tmp_path):
+    code = """
+try:
+    train(scheme="ignore", stragglers=7)
+except q.BadInput as error:
+    if q.rank() == 0:
+        print(error)
+"""
+    done = mpi(tmp_path, code)
+    assert done.returncode == 0, done.stderr
+    assert "--stragglers is 7" in done.stdout
+
+
+def test_one_process_is_refused(tmp_path):
+    done = mpi(tmp_path, "train()\n", ranks=1)
+    assert done.returncode == 1
+    assert "BadInput: quorate.torch.join is for ranks" in done.stderr.splitlines()[-1]
