@@ -19,6 +19,7 @@ from ._native import BadInput, _quorate
 from ._options import document, option_name, text_of
 from ._progress import Progress
 from ._run import _command, _prepared
+from ._tasks import keywords_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,8 +109,8 @@ def tune(
     )
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/scores.csv"
-        given = {"data": data, "grid": text, "metric": metric, "output": path, **options}
-        _command("tune", [], given)
+        given = {"grid": text, "metric": metric, "output": path, **options}
+        _command("tune", [], keywords_of(data, given))
         table = pd.read_csv(path)
     names = [option_name(name) for name in grid]
     means = table.groupby(names, sort=False)[metric].mean()

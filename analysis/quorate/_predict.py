@@ -17,6 +17,7 @@ from ._ini import options_in
 from ._labels import user_values
 from ._native import BadInput, _quorate
 from ._result import Result, load
+from ._run import _command
 
 # Options of an import with which columns of the data set are the numbers of the file's.
 _PLAIN = {
@@ -113,8 +114,6 @@ def _written(X: Any, own: DataSet, path: str) -> None:
 
 def _as_file(X: Any, own: DataSet, folder: str) -> str:
     """Makes a data set of rows whose columns were encoded by an import, as that would."""
-    from ._commands import _command
-
     if not hasattr(X, "to_csv"):
         raise BadInput(
             f"data is {shown(X)}, but the import of {own.path} scaled or encoded its columns: give"
@@ -164,9 +163,12 @@ def predict(
 
     if probabilities and labels:
         raise BadInput("probabilities and labels are two results: ask for one at a time")
+    if isinstance(trace, Result) and trace.module_state is not None:
+        raise BadInput(
+            "the run trained a module of PyTorch, which predicts itself: load the state into the"
+            " module and call that (quorate.torch.state)"
+        )
     with tempfile.TemporaryDirectory(prefix="quorate-") as folder:
-        from ._commands import _command
-
         run: Result | Path = trace if isinstance(trace, Result) else Path(trace)
         path = run.save(f"{folder}/trace.h5") if isinstance(run, Result) else run
         rows = _rows(run, data, folder)

@@ -16,7 +16,7 @@ from ._native import BadInput, _quorate, check_mpi
 from ._options import document, option_name
 from ._progress import Progress
 from ._result import Comparison, Result, load
-from ._tasks import keywords_of, watched
+from ._tasks import BaseTask, keywords_of, watched
 from ._threads import one_thread
 
 if TYPE_CHECKING:
@@ -33,6 +33,15 @@ def _prepared(data: Any, keywords: dict[str, Any]) -> dict[str, str]:
     options = options_of(keywords_of(data, keywords))
     if "data" in options:
         options["data"] = os.path.abspath(options["data"])
+    return options
+
+
+def _run_options(data: Any, keywords: dict[str, Any]) -> dict[str, str]:
+    """Options of a run. That of a task is evaluated only if that is asked for: it goes through all
+    samples, which may take as long as an epoch."""
+    options = _prepared(data, keywords)
+    if isinstance(data, BaseTask):
+        options.setdefault("evaluate-every", "0")
     return options
 
 
@@ -68,7 +77,7 @@ def simulate(data: Any = None, **options: Any) -> Result:
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
     if options.get("trace") is not None:
-        result = _traced("simulate", data, options, _prepared(data, options))
+        result = _traced("simulate", data, options, _run_options(data, options))
         assert result is not None
         return result
     return _simulate(data, options, _quorate.Stop(), alone=True)
@@ -77,7 +86,7 @@ def simulate(data: Any = None, **options: Any) -> Result:
 def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = False) -> Result:
     if data is None and keywords.get("replay") is None:
         keywords = {"dry": True, **keywords}
-    options = _prepared(data, keywords)
+    options = _run_options(data, keywords)
     rounds = options.get("rounds", "100" if data is None else "5000")
     progress = Progress(int(rounds), "rounds") if alone and rounds.isdigit() else None
     with one_thread(), watched(data) as finish:
@@ -96,7 +105,7 @@ def run(data: Any, **options: Any) -> Result | None:
     ends all ranks.
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
-    prepared = _prepared(data, options)  # what is wrong with these is wrong on all ranks
+    prepared = _run_options(data, options)  # what is wrong with these is wrong on all ranks
     try:
         if options.get("trace") is not None:
             return _traced("run", data, options, prepared)

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from small_torch import SAMPLES, images, network, sgd  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.utils.data import Dataset  # noqa: E402
 
 import quorate.torch as qt  # noqa: E402
 
@@ -56,7 +57,7 @@ def _call(result):
     return np.arange(SAMPLES), result.model, 1.0, np.zeros(len(result.model))
 
 
-class Noisy(torch.utils.data.Dataset):
+class Noisy(Dataset):
     """Images with noise from all generators, as augmentation has it."""
 
     def __init__(self):

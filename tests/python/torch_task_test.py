@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from small_torch import SAMPLES, adamw, halved, images, momentum, network, sgd  # noqa: E402
 from torch import nn  # noqa: E402
+from torch.utils.data import Dataset, default_collate  # noqa: E402
 
 import quorate.torch as qt  # noqa: E402
 
@@ -133,7 +134,7 @@ def test_a_run_leaves_the_module_and_the_generators_alone(q):
     assert torch.equal(torch.get_rng_state(), states[2])
 
 
-class Words(torch.utils.data.Dataset):
+class Words(Dataset):
     """Samples that are dicts, fetched several at a time."""
 
     def __init__(self):
@@ -158,7 +159,7 @@ class Named(nn.Module):
 
 def test_collate_makes_batches_of_what_a_dataset_gives(q):
     def collate(samples):
-        batch = torch.utils.data.default_collate(samples)
+        batch = default_collate(samples)
         return batch, batch["y"]
 
     words = Words()
@@ -166,3 +167,15 @@ def test_collate_makes_batches_of_what_a_dataset_gives(q):
     result = q.simulate(given, workers=3, rounds=ROUNDS)
     assert np.allclose(result.rounds["loss_estimate"], plain_loop(adamw)[0], rtol=1e-5)
     assert sorted(words.asked) == sorted(list(range(SAMPLES)) * ROUNDS)
+
+
+def test_cross_validation_and_advice_take_a_task(q):
+    """With a step of 0 the folds have the loss of the module as it is."""
+    tuning = q.tune(task(sgd), {"step": [0, 1]}, rounds=ROUNDS)
+    assert tuning.best == {"step": 1}
+    untrained = tuning.table[tuning.table["step"] == 0]["loss"]
+    module, (inputs, targets) = network(), images().tensors
+    losses = nn.functional.cross_entropy(module(inputs), targets, reduction="none")
+    assert len(untrained) == 5 and untrained.between(float(losses.min()), float(losses.max())).all()
+    advice = q.advise(task(sgd), workers=3, rounds=ROUNDS, delay=q.exponential(1))
+    assert advice.best is not None and len(advice.table) > 3

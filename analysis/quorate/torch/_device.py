@@ -23,21 +23,25 @@ def _local_rank() -> int:
     return 0
 
 
-def device_of(wanted: Any) -> Any:
-    """The device that an option names. "auto": of the GPUs of this host one for each worker in
-    turn, the coordinator not being one; without a GPU the CPU. Raises BadInput if there is none."""
-    if wanted == "auto":
+def named_device(wanted: Any) -> Any:
+    """The device of that name; None: "auto". Raises BadInput if it is no name."""
+    try:
+        return None if wanted == "auto" else torch.device(wanted)
+    except (RuntimeError, TypeError) as error:
+        raise BadInput(f"device is {shown(wanted)}: use auto, cpu, cuda or cuda:N") from error
+
+
+def device_here(device: Any) -> Any:
+    """That device, if this rank has it. None: of the GPUs of this host one for each worker in turn,
+    the coordinator not being one; without a GPU the CPU. Raises BadInput if it is not there."""
+    if device is None:
         if not torch.cuda.is_available():
             return torch.device("cpu")
         local, here = _local_rank(), rank()
         workers_before = local - 1 if local == here > 0 else local
         return torch.device("cuda", workers_before % torch.cuda.device_count())
-    try:
-        device = torch.device(wanted)
-    except (RuntimeError, TypeError) as error:
-        raise BadInput(f"device is {shown(wanted)}: use auto, cpu, cuda or cuda:N") from error
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise BadInput(
-            f"device is {wanted}, but torch sees {torch.cuda.device_count()} GPUs: use auto or cpu"
+            f"device is {device}, but torch sees {torch.cuda.device_count()} GPUs: use auto or cpu"
         )
     return device

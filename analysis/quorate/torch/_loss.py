@@ -36,9 +36,7 @@ class Loss:
             )
         self._function, self._mean, self._checked = function, reduction == "mean", False
 
-    def of(
-        self, outputs: Any, targets: Any, samples: npt.NDArray[np.int64]
-    ) -> tuple[Any, int]:
+    def of(self, outputs: Any, targets: Any, samples: npt.NDArray[np.int64]) -> tuple[Any, int]:
         """The loss of a batch, a tensor of one element; times the second number it is a sum."""
         value = self._function(outputs, targets)
         if not torch.is_tensor(value) or value.numel() != 1:

@@ -93,8 +93,7 @@ class TorchOptimizer(WholeOptimizer):
         self.module.write(point)
         shared = point.dtype == self.module.numbers.dtype
         self._vector = self.module.numbers if shared else point
-        self.vector = self._vector.numpy()
-        self.begun = True
+        self.vector, self.begun = np.asarray(self._vector), True
         return self.vector
 
     def update(self, estimate: npt.NDArray[Any], step: float, next: npt.NDArray[Any]) -> None:

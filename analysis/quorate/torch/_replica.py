@@ -12,7 +12,7 @@ import torch
 
 from .._native import BadInput
 from ._chance import computing, seed_chance
-from ._device import device_of
+from ._device import device_here, named_device
 from ._loss import Loss, right_answers
 from ._samples import Samples
 from ._vector import Vector, tensor_of
@@ -27,7 +27,7 @@ class Replica:
 
     def __init__(self, module: Any, samples: Samples, loss: Loss, device: Any) -> None:
         self._vector, self._samples, self._loss = Vector(module), samples, loss
-        self._wanted, self._device = device, torch.device("cpu")
+        self._wanted, self._device = named_device(device), torch.device("cpu")
         self._training = [one for one in module.modules() if one.training]
         self._moved = False
         self.size = self._vector.size
@@ -86,7 +86,7 @@ class Replica:
 
     def _at(self, point: npt.NDArray[Any]) -> Vector:
         if not self._moved:
-            self._device, self._moved = device_of(self._wanted), True
+            self._device, self._moved = device_here(self._wanted), True
             if self._device.type != "cpu":
                 self._vector = Vector(self._vector.module.to(self._device))
         self._vector.write(tensor_of(point))

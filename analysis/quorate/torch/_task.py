@@ -28,6 +28,7 @@ from ._loss import Loss
 from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
 from ._replica import Replica
 from ._samples import Collate, Samples
+from ._vector import check_values
 
 MICRO_BATCH = 128
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
@@ -107,8 +108,7 @@ class Task(BaseTask):
             if given.get(name) is not None:
                 raise BadInput(f"{name} is given beside a Task, which has its {part}: leave it out")
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
-        # An evaluation goes through all samples.
-        defaults = {"step": 1, "l2": 0, "evaluate_every": 0, "chance": given.get("seed")}
+        defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
         return {**defaults, **{n: v for n, v in given.items() if v is not None}, **own}
 
     @contextmanager
@@ -197,10 +197,7 @@ def _copied(module: Any, dtype: Any) -> Any:
     """A copy of a module on the CPU, in a type."""
     if not isinstance(module, torch.nn.Module):
         raise BadInput(f"module is {shown(module)}: give a torch.nn.Module")
-    if any(one.is_meta for one in [*module.parameters(), *module.buffers()]):
-        raise BadInput(
-            "the module is on the device meta, where parameters have no values: make it on the CPU"
-        )
+    check_values(module)
     return copy.deepcopy(module).cpu().to(dtype)
 
 

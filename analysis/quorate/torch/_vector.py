@@ -54,6 +54,22 @@ def check_layers(module: Any) -> None:
             )
 
 
+def check_values(module: Any) -> None:
+    """Refuses numbers that are not there yet, or are not real."""
+    values = [*module.parameters(), *module.buffers()]
+    if any(isinstance(one, torch.nn.parameter.UninitializedTensorMixin) for one in values):
+        raise BadInput(
+            "the module has parameters without a shape: call it on a batch first, which makes its"
+            " lazy layers"
+        )
+    if any(one.is_meta for one in values):
+        raise BadInput(
+            "the module is on the device meta, where parameters have no values: make it on the CPU"
+        )
+    if any(one.is_complex() for one in values):
+        raise BadInput("the module has complex numbers: give their parts as real ones")
+
+
 class Vector:
     """A module whose trained parameters and floating buffers lie in one tensor.
 
@@ -64,6 +80,7 @@ class Vector:
     """
 
     def __init__(self, module: Any) -> None:
+        check_values(module)
         check_layers(module)
         self.module, self.updates = module, 0
         self.trained = [one for one in module.parameters() if one.requires_grad]
@@ -114,11 +131,6 @@ class Vector:
                 "the module has no parameter to train: set requires_grad=True for those that are"
                 " not to be frozen"
             )
-        if any(isinstance(one, torch.nn.parameter.UninitializedTensorMixin) for one in values):
-            raise BadInput(
-                "the module has parameters without a shape: call it on a batch first, which makes"
-                " its lazy layers"
-            )
         for what, remedy in (("dtype", "module.float()"), ("device", "module.to(device)")):
             kinds = sorted({str(getattr(one, what)) for one in values})
             if len(kinds) > 1:
@@ -126,10 +138,6 @@ class Vector:
                     f"the module has numbers of {' and '.join(kinds)}: give it one {what}, such as"
                     f" by {remedy}"
                 )
-        if not self.trained[0].is_floating_point():
-            raise BadInput(
-                f"the module has parameters of {self.trained[0].dtype}: give it real parameters"
-            )
 
     def fingerprint(self) -> str:
         """A digest of names, shapes and types, and of the values that do not travel: it must be the
