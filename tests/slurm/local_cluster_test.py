@@ -16,7 +16,7 @@ import pytest
 from cluster import DATA, LIMIT, OPEN_MPI_LAUNCHER, RESILIENT, RUN, Cluster
 from cluster import dead_workers, experiment, free_ports, left, logs, model_of
 from pages import blocks, run, shell
-from program import OPEN_MPI, QUORATE, REPOSITORY, call, environment, rounds_in, wait_until
+from program import OPEN_MPI, PACKAGE, QUORATE, REPOSITORY, call, environment, rounds_in, wait_until
 
 SLURM_PROFILES = sorted(
     path.stem
@@ -31,6 +31,24 @@ def cluster(programs, tmp_path_factory):
         # A job that gives way does so at once.
         cluster.call("scontrol", "update", "PartitionName=main", "GraceTime=0")
         yield cluster
+
+
+@pytest.mark.whole
+@pytest.mark.skipif(OPEN_MPI, reason="Debian's Open MPI does not start by srun")
+def test_a_program_of_pytorch_is_a_job(cluster, tmp_path):
+    pytest.importorskip("torch")
+    (tmp_path / "text.txt").write_text("to be or not to be, " * 200)
+    (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
+    variables = {"PYTHONPATH": PACKAGE, "PYTHON": os.environ["PYTHON"]}
+    exported = ",".join(f"{name}={value}" for name, value in variables.items())
+    words = ["--wait", "--ntasks=3", "--cpus-per-task=1", f"--export=ALL,{exported}"]
+    small = "--text text.txt --layers 1 --width 16 --batch 8 --rounds 10".split()
+    done = cluster.try_call(
+        "sbatch", *words, "--output=job.log", "examples/characters.sbatch", *small, cwd=tmp_path
+    )
+    log = (tmp_path / "job.log").read_text()
+    assert done.returncode == 0, done.stderr + log
+    assert "test_loss" in log and (tmp_path / "characters.pt").is_file()
 
 
 @pytest.mark.whole
