@@ -94,11 +94,12 @@ __all__ = [
     "scheme",
     "simulate",
     "sweep",
-    "torch",
-    "torch_state",
     "tune",
     "version",
 ]
+
+# Loaded by the first who asks. `torch` needs PyTorch.
+_PACKAGES = ("analysis", "torch")
 
 # The delay models of C++ that `__getattr__` makes functions of. Plugins add others.
 _DELAYS = "cedar constant erasurehead exponential fixed gamma gauss_recv gilbert_elliott lognormal"
@@ -108,8 +109,8 @@ _DELAYS += " mixture niagara none pareto shifted_exponential trace uneven"
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         value: Any = _version()
-    elif name == "analysis":
-        value = importlib.import_module(".analysis", __name__)
+    elif name in _PACKAGES:
+        value = importlib.import_module(f".{name}", __name__)
     elif name.startswith("_"):
         raise AttributeError(f"quorate has no {name}")
     elif hasattr(public := importlib.import_module("._public", __name__), name):
@@ -135,4 +136,4 @@ def _version() -> str:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "open", *_DELAYS.split(), "analysis", "__version__"]
+    return [*__all__, "open", *_DELAYS.split(), *_PACKAGES, "__version__"]

@@ -60,5 +60,3 @@ from ._run import rank as rank
 from ._run import run as run
 from ._run import simulate as simulate
 from ._run import sweep as sweep
-from ._torch import torch as torch
-from ._torch import torch_state as torch_state

@@ -26,8 +26,8 @@ def test_every_name_that_is_listed_is_there(q):
     code = "import quorate, sys; print(*dir(quorate)); assert 'quorate._quorate' not in sys.modules"
     listed = set(names_of(code))
     assert delays <= listed
-    assert listed == {*q.__all__, *delays, "open", "analysis", "__version__"}
-    assert all(getattr(q, name) is not None for name in listed)
+    assert listed == {*q.__all__, *delays, "open", "analysis", "torch", "__version__"}
+    assert all(getattr(q, name) is not None for name in listed - {"torch"})  # it may be missing
     assert q.exponential(2).text == "exponential:2"
     public = vars(sys.modules["quorate._public"])
     assert {name for name in public if name[0] != "_"} - {"open"} == set(q.__all__)
