@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What distributed training of PyTorch's modules costs: make bench-torch.
+
+Each row sets side by side, in turn, a plain loop in one process, DistributedDataParallel over gloo
+and Quorate; processes have one thread. Medians of five turns, with the least and the most. Images
+are those of CIFAR-10 (docs/data.md, cifar10-jpeg) or, if they are not there, made.
+"""
+
+import argparse
+import json
+import lzma
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+
+from program import LAUNCHER, REPOSITORY, descendants, environment  # noqa: E402
+
+LOOP = pathlib.Path(__file__).parent / "loop.py"
+LIMIT = 300  # seconds of a training
+DEFAULTS = {"workers": 2, "batch": 128, "steps": 30, "seed": 0, "files": [], "options": {}}
+DEFAULTS |= {"task": {}, "pace": 0, "slow": -1, "slower": 1, "accuracy": False}
+STEPS = {"cnn": 60, "residual": 8, "transformer": 20, "resnet18": 8}
+PACE = 0.004  # seconds a sample, much more than it takes, as four workers share two cores
+# Of each scheme the share of a batch that its rounds use, and its options.
+SCHEMES = {"ignore": 3 / 4}
+OPTIONS = {"ignore": {"stragglers": 1}}
+PARAMETERS = 8192 * (3072 + 1) + 10 * (8192 + 1)  # of the network `wide`
+
+
+def images(folder):
+    """Files of images for training and tests, or none."""
+    names = [f"cifar10_jpeg_{one}.bin" for one in ("train10000", "test2000")]
+    own = os.environ.get("QUORATE_DATA", REPOSITORY / "data")
+    for data in own, REPOSITORY.parent / "shared" / "data":
+        packed = [pathlib.Path(data, "cifar10", f"{name}.xz") for name in names]
+        if all(path.is_file() for path in packed):
+            for name, path in zip(names, packed):
+                pathlib.Path(folder, name).write_bytes(lzma.open(path).read())
+            return [f"{folder}/{name}" for name in names]
+    return []
+
+
+def stop(processes):
+    """kill -9 of all that was started."""
+    for process in (one for one in processes if one.poll() is None):
+        for pid in [process.pid, *descendants(process.pid)]:
+            try:
+                os.kill(pid, 9)
+            except ProcessLookupError:
+                pass
+
+
+def training(way, network, **given):
+    """What one training took: a list with a dictionary for each process, by its rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = DEFAULTS | given | {"way": way, "network": network, "folder": folder}
+        words = [sys.executable, str(LOOP), json.dumps(given)]
+        over_mpi = way in ("task", "join")
+        ranks = given["workers"] + 1 if over_mpi else given["workers"] if way == "ddp" else 1
+        commands = [[*LAUNCHER, "-n", str(ranks), *words]] if over_mpi else [words] * ranks
+        env = environment({"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"})
+        processes = [
+            subprocess.Popen(one, env=env | ({} if over_mpi else {"RANK": str(rank)}))
+            for rank, one in enumerate(commands)
+        ]
+        try:
+            failed = [one.wait(LIMIT) for one in processes]
+        finally:
+            stop(processes)
+        if any(failed):
+            sys.exit(f"bench-torch: {way} of {network} ended with status {max(failed)}")
+        found = sorted(pathlib.Path(folder).glob("*.json"), key=lambda path: int(path.stem))
+        return [json.loads(path.read_text()) for path in found]
+
+
+def median(values):
+    """The median, with the least and the most."""
+    middle, least, most = statistics.median(values), min(values), max(values)
+    return f"{middle:.4g} ({least:.4g} to {most:.4g})"
+
+
+def in_ms(seconds):
+    return median([1e3 * one for one in seconds])
+
+
+def ratios(values, others):
+    """Turn by turn, so that what slows the machine for a while slows both."""
+    return [one / other for one, other in zip(values, others)]
+
+
+class Measured:
+    """What the processes of several turns took."""
+
+    def __init__(self):
+        self.turns = []
+
+    def per_step(self, steps):
+        """Seconds of the slowest process, and processor seconds of all."""
+        walls = [max(one["wall"] for one in turn) / steps for turn in self.turns]
+        return walls, [sum(one["cpu"] for one in turn) / steps for turn in self.turns]
+
+    def of_rank(self, rank, what):
+        return [turn[rank][what] for turn in self.turns]
+
+
+def in_turn(turns, cases):
+    """Measures cases, {name: (way, network, options)}, one after the other, several times."""
+    found = {name: Measured() for name in cases}
+    for turn in range(turns):
+        for name, (way, network, given) in cases.items():
+            found[name].turns.append(training(way, network, **{"seed": turn, **given}))
+    return found
+
+
+def row(*cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def heads(title, *cells):
+    print(f"\n{title}\n")
+    row(*cells)
+    row(*["---"] * len(cells))
+
+
+def steps(given, files):
+    """Two workers, nobody slow."""
+    heads(
+        "Two workers, a batch of 128 images or 32 windows; a plain loop has all of it.",
+        *("network", "way", "processor ms a step", "over plain", "samples/s", "over DDP"),
+    )
+    for network, count in STEPS.items():
+        batch = 32 if network == "transformer" else 128
+        more = {"steps": count, "batch": batch, "files": files}
+        found = in_turn(given.turns, {way: (way, network, more) for way in given.ways})
+        taken = {way: found[way].per_step(count) for way in given.ways}
+        for way, (walls, cpus) in taken.items():
+            speeds = [batch / wall for wall in walls]
+            beside = [batch / wall for wall in taken["ddp"][0]]
+            row(
+                *(network, way, in_ms(cpus)),
+                *(median(ratios(cpus, taken["plain"][1])), median(speeds)),
+                median(ratios(speeds, beside)),
+            )
+
+
+def slow(given, files):
+    """Four workers, of which the last takes three times as long for a sample."""
+    even = {"workers": 4, "pace": PACE, "steps": 150, "files": files, "accuracy": True}
+    late = even | {"slower": 3, "slow": 3}
+    cases = {"DDP, nobody slow": ("ddp", "cnn", even)}
+    cases["DDP"] = ("ddp", "cnn", late | {"steps": 30, "accuracy": False})
+    for scheme, share in SCHEMES.items():
+        count = round(even["steps"] / share)
+        more = late | {"slow": 4, "steps": count, "options": {"scheme": scheme}}
+        more["options"] |= OPTIONS.get(scheme, {})
+        cases[scheme] = ("task", "cnn", more)
+    found = in_turn(given.turns, cases)
+    heads(
+        f"Four workers that sleep {1e3 * PACE:g} ms a sample, one of them three times as long.",
+        *("way", "ms a step", "speed over DDP's with nobody slow", "samples/s over it"),
+        f"accuracy after {128 * even['steps']:,} samples",
+    )
+    beside = found["DDP, nobody slow"].per_step(even["steps"])[0]
+    for name, (_, _, more) in cases.items():
+        walls = found[name].per_step(more["steps"])[0]
+        speeds = ratios(beside, walls)
+        share = SCHEMES.get(name, 1)
+        right = median(found[name].of_rank(0, "accuracy")) if more["accuracy"] else "-"
+        used = median([share * one for one in speeds])
+        row(name, in_ms(walls), median(speeds), used, right)
+
+
+def rounds(given, files):
+    """One process, one worker: what a round costs beside its gradient."""
+    more = {"steps": 300, "batch": 20, "files": files}
+    cases = {"plain": ("plain", "cnn", more)}
+    cases["threads"] = ("threads", "cnn", more | {"options": {"workers": 1}})
+    found = in_turn(given.turns, cases)
+    taken = {name: one.per_step(more["steps"]) for name, one in found.items()}
+    heads("One process and one worker, 20 images a round.", "way", "ms a round", "over plain")
+    for name, (walls, _) in taken.items():
+        row(name, in_ms(walls), median(ratios(walls, taken["plain"][0])))
+
+
+def memory(given, files):
+    """25 million parameters, few images."""
+    more = {"steps": 10, "batch": 8, "files": files}
+    ways = ["module", *given.ways]
+    found = in_turn(given.turns, {way: (way, "wide", more) for way in ways})
+    heads(
+        f"{PARAMETERS / 1e6:.1f} million parameters, two workers, 8 images a round. Peaks beyond"
+        " a process that has only the module, in vectors of single precision.",
+        *("way", "rank 0", "rank 1", "processor ms a round"),
+    )
+    alone = statistics.median(found["module"].of_rank(0, "peak"))
+    for way in given.ways:
+        peaks = ["-", "-"]
+        for rank in range(min(2, len(found[way].turns[0]))):
+            beyond = [2**20 * (one - alone) for one in found[way].of_rank(rank, "peak")]
+            peaks[rank] = median([one / (4 * PARAMETERS) for one in beyond])
+        row(way, *peaks, in_ms(found[way].per_step(more["steps"])[1]))
+
+
+PARTS = {"steps": steps, "slow": slow, "rounds": rounds, "memory": memory}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--ways", choices=["task", "join"], nargs="*", default=["task", "join"])
+    given = parser.parse_args()
+    given.ways = ["plain", "ddp", *given.ways]
+    with tempfile.TemporaryDirectory() as folder:
+        files = images(folder)
+        for part in given.only:
+            PARTS[part](given, files)
+        print(f"\nImages: {'CIFAR-10' if files else 'made'}. Load: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
