@@ -41,10 +41,6 @@ class LoopModel(SampleModel):
     def __init__(self, task: LoopTask) -> None:
         self._task, self._handover = task, task.handover
         self.parameters, self.samples_at_once = task.vector.size, task.micro_batch
-        self.fingerprint = (
-            f"{task.vector.size} numbers of the module ({task.vector.fingerprint()[:12]}) and"
-            f" {task.count} samples"
-        )
 
     def initial(self, seed: int) -> npt.NDArray[Any]:
         first: npt.NDArray[Any] = self._task.initial.numpy().astype(self.dtype)
@@ -86,7 +82,11 @@ class LoopTask(BaseTask):
         self.initial = torch.empty(self.vector.size, dtype=self.vector.numbers.dtype)
         self.vector.updates = 0 if state is None else state.get("updates", 0)
         self.vector.read(self.initial)
-        self.name = _add(self, f"torch-{_word(type(module).__name__)}")
+        self.name = _add(
+            self,
+            f"torch-{_word(type(module).__name__)}",
+            f"{self.vector}, {self.count} samples, at most {self.micro_batch} at once",
+        )
 
     @cached_property
     def numbers(self) -> DataSet:

@@ -30,7 +30,7 @@ class Replica:
         self._wanted, self._device = named_device(device), torch.device("cpu")
         self._training = [one for one in module.modules() if one.training]
         self._moved = False
-        self.size = self._vector.size
+        self.size, self.text = self._vector.size, str(self._vector)
 
     def initial(self, updates: int) -> Any:
         """The numbers of the module after so many updates, as a tensor."""

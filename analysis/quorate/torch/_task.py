@@ -93,7 +93,12 @@ class Task(BaseTask):
         self.replica = Replica(own, self.samples, self.loss, device)
         self.initial = self.replica.initial(0 if state is None else state.get("updates", 0))
         self.new_optimizer()  # tells now what is wrong with it
-        self.name = _add(self, name or f"torch-{_word(type(module).__name__)}")
+        self.name = _add(
+            self,
+            name or f"torch-{_word(type(module).__name__)}",
+            f"{self.replica.text}, {self.samples.count} + {self.samples.evaluated} samples, at most"
+            f" {self.micro_batch} at once, {reduction} of losses",
+        )
 
     @cached_property
     def numbers(self) -> DataSet:
@@ -224,9 +229,10 @@ class _Makes(Protocol):
         ...
 
 
-def _add(task: _Makes, word: str) -> str:
+def _add(task: _Makes, word: str, what: str) -> str:
     """Adds model and optimiser of a task to what options can name. The registries stay for ever,
-    the task lives as long as somebody has it."""
+    the task lives as long as somebody has it. what: says what must be alike on all ranks, which
+    they compare."""
     weak, token = weakref.ref(task), object()
 
     def living() -> _Makes:
@@ -235,13 +241,13 @@ def _add(task: _Makes, word: str) -> str:
             raise BadInput(f"the Task of the model {word} is no more: keep it while its runs go on")
         return found
 
-    text = f"a {word} of PyTorch"
+    text = f"a module of PyTorch: {what}"
     chance = [["chance", "N", "0", "key of what a module of PyTorch draws: the seed", "int"]]
     name = _register(
         "model", word, token, lambda chance=0: living().new_model(chance), text, "", chance
     )
     optimizer = _register(
-        "optimizer", name, token, lambda: living().new_optimizer(), f"of {text}", "", []
+        "optimizer", name, token, lambda: living().new_optimizer(), f"that of {text}", "", []
     )
     assert name == optimizer
     return name

@@ -139,9 +139,9 @@ class Vector:
                     f" by {remedy}"
                 )
 
-    def fingerprint(self) -> str:
-        """A digest of names, shapes and types, and of the values that do not travel: it must be the
-        same on all ranks."""
+    def __str__(self) -> str:
+        """What must be alike on all ranks: the size, and a digest of names, shapes, types and the
+        values that do not travel."""
         digest = hashlib.sha256()
         travelling = {id(one) for one in self.trained + self._buffers() + self._counters}
         named = [*self.module.named_parameters(), *self.module.named_buffers()]
@@ -150,7 +150,7 @@ class Vector:
             if id(value) not in travelling:
                 content = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
                 digest.update(content.numpy().data)
-        return digest.hexdigest()
+        return f"{self.size} numbers ({digest.hexdigest()[:12]})"
 
     def write(self, point: Any) -> None:
         """Puts a point into the module, and begins a sum of gradients at it. point: a tensor of
