@@ -49,7 +49,7 @@ class Rank:
             for lists, asked in played:
                 lists = [np.array(one, np.int64) for one in lists]
                 if announced:
-                    self.handover.begin(iter(lists))
+                    self.handover.expect(iter(lists))
                 for one in lists[:asked]:
                     total = np.ones_like(self.point)
                     loss = self.handover.add_gradient(one, self.point, 2.0, total)

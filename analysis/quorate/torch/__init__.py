@@ -11,6 +11,6 @@
 
 from ._join import join as join
 from ._task import Task as Task
-from ._task import state as state
+from ._training import state as state
 
 __all__ = ["Task", "join", "state"]

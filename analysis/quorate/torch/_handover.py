@@ -16,8 +16,8 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass
-class Begun:
-    """The engine begins what it will ask for: the samples of each micro-batch, in this order."""
+class Expected:
+    """The engine begins a sum. It asks for these micro-batches, unless it gives the sum up."""
 
     upcoming: Iterator[Numbers]
 
@@ -43,14 +43,14 @@ class Handover:
     """Messages go to the loop in order. It answers each Asked, and nothing else."""
 
     def __init__(self) -> None:
-        self._messages: SimpleQueue[Begun | Asked | Ended] = SimpleQueue()
+        self._messages: SimpleQueue[Expected | Asked | Ended] = SimpleQueue()
         self._answers: SimpleQueue[float | BaseException] = SimpleQueue()
-        self._first: Begun | Asked | Ended | None = None
+        self._first: Expected | Asked | Ended | None = None
 
     # The engine's thread.
 
-    def begin(self, upcoming: Iterator[Numbers]) -> None:
-        self._messages.put(Begun(upcoming))
+    def expect(self, upcoming: Iterator[Numbers]) -> None:
+        self._messages.put(Expected(upcoming))
 
     def add_gradient(
         self,
@@ -71,7 +71,7 @@ class Handover:
 
     # The loop's thread.
 
-    def first(self) -> Begun | Asked | Ended:
+    def first(self) -> Expected | Asked | Ended:
         """The first message that was not taken. Waits for it."""
         if self._first is None:
             self._first = self._messages.get()

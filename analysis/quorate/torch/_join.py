@@ -6,49 +6,38 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import cached_property
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 
 from .._arrays import shown
-from .._components import _word
-from .._data import DataSet
-from .._data import dataset as data_set_of
 from .._native import BadInput, _quorate
 from .._result import Result
 from .._run import end_all_ranks, run
 from .._samples import SampleModel
-from .._tasks import BaseTask, Finish
 from .._threads import one_thread
 from ._chance import kept_chance
 from ._handover import Handover, Numbers
 from ._loss import REDUCTIONS
-from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
+from ._optimizer import MakeOptimizer, MakeScheduler
 from ._samples import length_of
-from ._task import _add, _checked_micro_batch, _final, _load
-from ._vector import Vector
+from ._training import Training, TrainingModel, load_state
+from ._vector import Vector, check_values
 from ._work import Sampler, Work, tasks
 
 
-class LoopModel(SampleModel):
+class LoopModel(TrainingModel):
     """What C++ asks for gradients: it asks the loop."""
 
     def __init__(self, task: LoopTask) -> None:
-        self._task, self._handover = task, task.handover
-        self.parameters, self.samples_at_once = task.vector.size, task.micro_batch
+        super().__init__(task)
+        self._handover = task.handover
 
-    def initial(self, seed: int) -> npt.NDArray[Any]:
-        first: npt.NDArray[Any] = self._task.initial.numpy().astype(self.dtype)
-        return first
-
-    def begin(self, upcoming: Iterator[Numbers]) -> None:
-        """Is told the samples of each micro-batch that may be asked for next, in their order."""
-        self._handover.begin(upcoming)
+    def expect(self, upcoming: Iterator[Numbers]) -> None:
+        self._handover.expect(upcoming)
 
     def add_gradient(
         self,
@@ -63,65 +52,27 @@ class LoopModel(SampleModel):
         raise BadInput("a loop of your own scores no models: leave evaluate_every out")
 
 
-class LoopTask(BaseTask):
+class LoopTask(Training):
     """What a run needs to know of the loop."""
 
-    def __init__(
-        self,
-        module: Any,
-        count: int,
-        optimizer: MakeOptimizer,
-        scheduler: MakeScheduler | None,
-        micro_batch: int,
-        state: Mapping[str, Any] | None,
-    ) -> None:
-        self.vector, self.handover = Vector(module), Handover()
-        self.count, self.micro_batch = count, micro_batch
-        self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
-        self._made: list[TorchOptimizer] = []
-        self.initial = torch.empty(self.vector.size, dtype=self.vector.numbers.dtype)
-        self.vector.updates = 0 if state is None else state.get("updates", 0)
-        self.vector.read(self.initial)
-        self.name = _add(
-            self,
-            f"torch-{_word(type(module).__name__)}",
-            f"{self.vector}, {self.count} samples, at most {self.micro_batch} at once",
-        )
-
-    @cached_property
-    def numbers(self) -> DataSet:
-        """The numbers of the samples, as the data set of a run."""
-        rows = np.arange(self.count, dtype=float)[:, np.newaxis]
-        return data_set_of(rows, np.zeros(self.count), task="regression")
+    def __init__(self, vector: Vector, count: int, *arguments: Any) -> None:
+        super().__init__(vector, (count, 0), *arguments)
+        self.vector, self.handover = vector, Handover()
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
-        own |= {"threads": 1, "evaluate_every": 0}
+        own = {"threads": 1, "evaluate_every": 0}
         for name in own:
             if given.get(name):
                 raise BadInput(f"{name} is given, which a loop of your own decides: leave it out")
-        others = {name: value for name, value in given.items() if value is not None}
-        return {"step": 1, "l2": 0, **others, **own}
-
-    @contextmanager
-    def watch(self) -> Iterator[Finish]:
-        def finish(result: Result) -> None:
-            result.module_state = _final(self._made, result)
-            self.vector.write(torch.tensor(result.model))
-
-        yield finish
+        return {**super().keywords(given), **own}
 
     def new_model(self, chance: int = 0) -> SampleModel:
         return LoopModel(self)
 
-    def new_optimizer(self) -> TorchOptimizer:
-        """The coordinator's, with a copy of the module on the CPU."""
+    def copied_module(self) -> Any:
         for one in self.vector.trained:
             one.grad = None
-        module = copy.deepcopy(self.vector.module).cpu()
-        state = None if self._state is None else dict(self._state)
-        self._made.append(TorchOptimizer(module, self._optimizer, self._scheduler, state))
-        return self._made[-1]
+        return copy.deepcopy(self.vector.module).cpu()
 
 
 class Join:
@@ -154,6 +105,8 @@ class Join:
         if self.rank == 0:
             try:
                 self.result = run(self._task, **self._options)
+                assert self.result is not None
+                self._task.vector.write(torch.tensor(self.result.model))
             finally:
                 self._through = True
             return
@@ -229,10 +182,14 @@ def join(
         raise BadInput(f"reduction is {shown(reduction)}: use {' or '.join(REDUCTIONS)}")
     if not isinstance(module, torch.nn.Module):
         raise BadInput(f"module is {shown(module)}: give a torch.nn.Module")
-    if state is not None:
-        _load(module, state)
     count = dataset if isinstance(dataset, int) else length_of(dataset, "dataset")
-    task = LoopTask(module, count, optimizer, scheduler, _checked_micro_batch(micro_batch), state)
+    if count < 1:
+        raise BadInput(f"dataset is {shown(dataset)}: give a Dataset, or how many samples it has")
+    check_values(module)
+    if state is not None:
+        load_state(module, state)
+    vector = Vector(module)
+    task = LoopTask(vector, count, optimizer, scheduler, micro_batch, state, reduction)
     assert task.numbers  # which starts MPI
     if _quorate.rank_and_size()[1] == 1:
         raise BadInput(

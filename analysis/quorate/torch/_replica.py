@@ -26,26 +26,18 @@ class Replica:
     """
 
     def __init__(self, module: Any, samples: Samples, loss: Loss, device: Any) -> None:
-        self._vector, self._samples, self._loss = Vector(module), samples, loss
+        self.vector, self._samples, self._loss = Vector(module), samples, loss
         self._wanted, self._device = named_device(device), torch.device("cpu")
         self._training = [one for one in module.modules() if one.training]
         self._moved = False
-        self.size, self.text = self._vector.size, str(self._vector)
-
-    def initial(self, updates: int) -> Any:
-        """The numbers of the module after so many updates, as a tensor."""
-        point = torch.empty(self.size, dtype=self._vector.numbers.dtype)
-        self._vector.updates = updates
-        self._vector.read(point)
-        return point
 
     def copied_module(self) -> Any:
         """A copy of the module on the CPU, at any point."""
         with computing:
             self._set_training(True)
-            for one in self._vector.trained:
+            for one in self.vector.trained:
                 one.grad = None
-            return copy.deepcopy(self._vector.module).cpu()
+            return copy.deepcopy(self.vector.module).cpu()
 
     def add_gradient(
         self,
@@ -88,16 +80,16 @@ class Replica:
         if not self._moved:
             self._device, self._moved = device_here(self._wanted), True
             if self._device.type != "cpu":
-                self._vector = Vector(self._vector.module.to(self._device))
-        self._vector.write(tensor_of(point))
-        return self._vector
+                self.vector = Vector(self.vector.module.to(self._device))
+        self.vector.write(tensor_of(point))
+        return self.vector
 
     def _batch(self, seed: int, samples: npt.NDArray[np.int64]) -> tuple[Any, Any]:
         """A batch. Layers do not go on with the draws of its samples, which processes of a loader
         may have fetched elsewhere."""
-        seed_chance(seed, self._vector.updates, samples)
-        batch = self._samples.batch(samples, self._device, self._vector.numbers.dtype)
-        seed_chance(seed, self._vector.updates, samples)
+        seed_chance(seed, self.vector.updates, samples)
+        batch = self._samples.batch(samples, self._device, self.vector.numbers.dtype)
+        seed_chance(seed, self.vector.updates, samples)
         return batch
 
     def _set_training(self, training: bool) -> None:
@@ -106,4 +98,4 @@ class Replica:
             for one in self._training:
                 one.training = True
         else:
-            self._vector.module.eval()
+            self.vector.module.eval()

@@ -14,7 +14,7 @@ import torch
 from .._arrays import shown
 from .._native import BadInput, logger
 from ._chance import seed_chance
-from ._handover import Asked, Begun, Ended, Handover, Numbers
+from ._handover import Asked, Expected, Ended, Handover, Numbers
 from ._vector import Vector, tensor_of
 
 
@@ -273,11 +273,11 @@ def tasks(
     while True:
         message = handover.first()
         upcoming: Iterator[Numbers] = iter(())
-        if isinstance(message, Begun):
+        if isinstance(message, Expected):
             upcoming = message.upcoming
             handover.take()
             message = handover.first()
-            if isinstance(message, Begun):
+            if isinstance(message, Expected):
                 continue  # overtaken before its first micro-batch
         if isinstance(message, Ended):
             return message.error

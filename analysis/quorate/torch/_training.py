@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a run needs of a module of PyTorch, whoever computes its gradients."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from .._arrays import shown
+from .._components import _register, _word
+from .._data import DataSet
+from .._data import dataset as data_set_of
+from .._native import BadInput
+from .._result import Result
+from .._samples import SampleModel
+from .._tasks import BaseTask, Finish
+from ._chance import kept_chance
+from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
+from ._vector import Vector
+
+MICRO_BATCH = 128
+
+
+class Training(BaseTask):
+    """The numbers of a module, its optimiser, and how many samples there are. Those who compute the
+    gradients derive it.
+
+    vector: of the module; the run begins with what is in it. counts: samples to train on, and to
+    evaluate on. reduction: of the losses of a batch. name: what traces call the model.
+    """
+
+    def __init__(
+        self,
+        vector: Vector,
+        counts: tuple[int, int],
+        optimizer: MakeOptimizer,
+        scheduler: MakeScheduler | None,
+        micro_batch: int | None,
+        state: Mapping[str, Any] | None,
+        reduction: str,
+        name: str = "",
+    ) -> None:
+        self.counts, self.micro_batch = counts, _checked_micro_batch(micro_batch)
+        self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
+        self._made: list[list[TorchOptimizer]] = []  # by the runs that go on
+        self.initial = torch.empty(vector.size, dtype=vector.numbers.dtype)
+        vector.updates = 0 if state is None else state.get("updates", 0)
+        vector.read(self.initial)
+        word = name or f"torch-{_word(type(vector.module).__name__)}"
+        self.name = _add(
+            self,
+            word,
+            f"{vector}, {counts[0]} + {counts[1]} samples, at most {self.micro_batch} at once,"
+            f" {reduction} of losses",
+        )
+
+    def new_model(self, chance: int = 0) -> SampleModel:
+        """The model of a run. chance: the key of what module and samples draw."""
+        raise NotImplementedError
+
+    def copied_module(self) -> Any:
+        """A copy of the module on the CPU, at any point."""
+        raise NotImplementedError
+
+    @cached_property
+    def numbers(self) -> DataSet:
+        """The numbers of the samples, as the data set of a run."""
+        count, evaluated = self.counts
+        rows = np.arange(count + evaluated, dtype=float)[:, np.newaxis]
+        test = (rows[count:], np.zeros(evaluated)) if evaluated else ()
+        return data_set_of(rows[:count], np.zeros(count), *test, task="regression")
+
+    def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        for name, part in (("model", "module"), ("optimizer", "optimizer")):
+            if given.get(name) is not None:
+                raise BadInput(f"{name} is given beside a Task, which has its {part}: leave it out")
+        own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
+        defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
+        return {**defaults, **{n: v for n, v in given.items() if v is not None}, **own}
+
+    @contextmanager
+    def watch(self) -> Iterator[Finish]:
+        made: list[TorchOptimizer] = []
+        self._made.append(made)
+
+        def finish(result: Result) -> None:
+            result.module_state = _final(made, result)
+
+        try:
+            with kept_chance():
+                yield finish
+        finally:
+            self._made = [one for one in self._made if one is not made]
+
+    def new_optimizer(self) -> TorchOptimizer:
+        """The optimiser of a run, with a copy of the module."""
+        state = None if self._state is None else dict(self._state)
+        made = TorchOptimizer(self.copied_module(), self._optimizer, self._scheduler, state)
+        for run in self._made:
+            run.append(made)
+        return made
+
+
+class TrainingModel(SampleModel):
+    """A model of a run, which begins at the training's first point."""
+
+    def __init__(self, training: Training) -> None:
+        self.parameters, self.samples_at_once = len(training.initial), training.micro_batch
+        self._initial = training.initial
+
+    def initial(self, seed: int) -> npt.NDArray[Any]:
+        first: npt.NDArray[Any] = self._initial.numpy().astype(self.dtype)
+        return first
+
+
+def state(result: Result) -> dict[str, Any]:
+    """What a run of PyTorch has trained, for torch.save: "module", "optimizer" and "scheduler"
+    (None if there is none), their state_dicts, and "updates", their number. torch.load reads it
+    without Quorate; Task(state=...) begins there. Raises BadInput for the result of another run."""
+    if result.module_state is None:
+        raise BadInput(
+            f"{result.label} has no state of PyTorch: take it of what `run` or `simulate` returned"
+            " for a Task"
+        )
+    return dict(result.module_state)
+
+
+def load_state(module: Any, state: Mapping[str, Any]) -> None:
+    """Puts the parameters and buffers of a state into a module."""
+    if not isinstance(state, Mapping) or "module" not in state:
+        raise BadInput(
+            f"state is {shown(state)}: give what quorate.torch.state returned, or a dict with the"
+            " module's state_dict as 'module'"
+        )
+    try:
+        module.load_state_dict(state["module"])
+    except RuntimeError as error:
+        reason = shown(" ".join(str(error).split()), 200)
+        raise BadInput(f"the state is of another module: {reason}") from error
+
+
+def _final(made: list[TorchOptimizer], result: Result) -> dict[str, Any] | None:
+    """Of the optimisers that were made while a run went on, the state of the one that is the
+    run's: other threads may have made some."""
+    model = result.model
+    for one in made:
+        if one.begun and np.array_equal(one.vector, model, equal_nan=True):
+            return {"module": one.module.state(), **one.state_dicts()}
+    return None
+
+
+def _checked_micro_batch(given: int | None) -> int:
+    if given is None:
+        return MICRO_BATCH
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 1:
+        raise BadInput(f"micro_batch is {shown(given)}: use a number of samples, 1 or more")
+    return int(given)
+
+
+def _add(training: Training, word: str, what: str) -> str:
+    """Adds model and optimiser of a training to what options can name. The registries stay for
+    ever, the training lives as long as somebody has it. what: says what must be alike on all ranks,
+    which they compare."""
+    weak, token = weakref.ref(training), object()
+
+    def living() -> Training:
+        found = weak()
+        if found is None:
+            raise BadInput(f"the Task of the model {word} is no more: keep it while its runs go on")
+        return found
+
+    text = f"a module of PyTorch: {what}"
+    chance = [["chance", "N", "0", "key of what a module of PyTorch draws: the seed", "int"]]
+    name = _register(
+        "model", word, token, lambda chance=0: living().new_model(chance), text, "", chance
+    )
+    optimizer = _register(
+        "optimizer", name, token, lambda: living().new_optimizer(), f"that of {text}", "", []
+    )
+    assert name == optimizer
+    return name
