@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A Task of quorate.torch over MPI."""
+
+import subprocess
+import sys
+
+import pytest
+
+from program import LAUNCHER, PACKAGE, REPOSITORY, TIMEOUT, environment
+
+pytest.importorskip("torch")
+
+pytestmark = pytest.mark.launcher
+
+BEGIN = """
+import numpy as np, quorate as q, quorate.torch as qt, torch
+from small_torch import *
+rank = int(next(os.environ[n] for n in ("PMI_RANK", "OMPI_COMM_WORLD_RANK") if n in os.environ))
+module, dataset = network(nn.BatchNorm2d(4), nn.Dropout(0.3)), images()
+"""
+TASK = """
+task = qt.Task(module, dataset, nn.CrossEntropyLoss(), adamw, scheduler=halved, evaluate=images())
+common = dict(rounds=5, batch=24, evaluate_every=5, seed=3)
+"""
+
+
+def mpi(tmp_path, code, before=""):
+    path = tmp_path / "program.py"
+    path.write_text(f"import os\n{BEGIN}{before}{TASK}{code}")
+    return subprocess.run(
+        [*LAUNCHER, "-n", "3", sys.executable, str(path)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=environment({"PYTHONPATH": f"{PACKAGE}:{REPOSITORY / 'tests' / 'python'}"}),
+    )
+
+
+def test_runs_agree_with_a_simulation_bit_for_bit_and_have_checkpoints(tmp_path):
+    code = """
+files = dict(trace="a.h5", checkpoint="a.ckp", checkpoint_every="1r")
+runs = [q.run(task, **common), q.run(task, **files, **common)]
+if rank == 0:
+    simulated = q.simulate(task, workers=2, **common)
+    for run in runs:
+        assert np.array_equal(run.model, simulated.model)
+        assert run.evaluations["test_loss"].equals(simulated.evaluations["test_loss"])
+        assert qt.state(run)["updates"] == 5
+    print("good", os.path.exists("a.ckp"))
+"""
+    done = mpi(tmp_path, code)
+    assert done.stdout == "good True\n", done.stderr
+
+
+def test_bad_input_of_one_worker_is_a_line(tmp_path):
+    before = "if rank == 2: dataset.tensors[0].fill_(float('nan'))\n"
+    done = mpi(tmp_path, "q.run(task, **common)\n", before)
+    assert done.returncode == 2
+    assert "[rank 2 of 3]: error: the loss of the samples " in done.stderr
+    assert "Traceback" not in done.stderr
