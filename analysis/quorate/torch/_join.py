@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 
 from .._arrays import shown
+from .._data import dataset as data_set_of
 from .._native import BadInput, _quorate
 from .._result import Result
 from .._run import end_all_ranks, run
@@ -57,7 +58,7 @@ class LoopTask(Training):
 
     def __init__(self, vector: Vector, count: int, *arguments: Any) -> None:
         super().__init__(vector, (count, 0), *arguments)
-        self.vector, self.handover = vector, Handover()
+        self.vector, self.handover, self.sampler = vector, Handover(), Sampler()
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
         own = {"threads": 1, "evaluate_every": 0}
@@ -67,6 +68,7 @@ class LoopTask(Training):
         return {**super().keywords(given), **own}
 
     def new_model(self, chance: int = 0) -> SampleModel:
+        self.sampler.seed = chance
         return LoopModel(self)
 
     def copied_module(self) -> Any:
@@ -82,13 +84,13 @@ class Join:
     result: on rank 0 the Result, once the loop over the job is through; None before, and elsewhere.
     """
 
-    def __init__(self, task: LoopTask, mean: bool, seed: int, options: Mapping[str, Any]) -> None:
+    def __init__(self, task: LoopTask, mean: bool, options: Mapping[str, Any]) -> None:
         self._task, self._mean, self._options = task, mean, options
         self._through = False  # whether the run has ended
         self._around = ExitStack()
         self._engine = threading.Thread(target=self._work, name="quorate", daemon=True)
         self.rank = int(_quorate.rank_and_size()[0])
-        self.sampler = Sampler(seed)
+        self.sampler = task.sampler
         self.result: Result | None = None
 
     def __enter__(self) -> Join:
@@ -178,6 +180,12 @@ def join(
 
     Raises BadInput for what cannot work. If a worker's loop fails, it says so, and all ranks end.
     """
+    _start_mpi()
+    if _quorate.rank_and_size()[1] == 1:
+        raise BadInput(
+            "quorate.torch.join is for ranks: start them with `mpiexec -n 3 python3 train.py`, or"
+            " give quorate.run a Task, which needs no launcher"
+        )
     if reduction not in REDUCTIONS:
         raise BadInput(f"reduction is {shown(reduction)}: use {' or '.join(REDUCTIONS)}")
     if not isinstance(module, torch.nn.Module):
@@ -190,10 +198,10 @@ def join(
         load_state(module, state)
     vector = Vector(module)
     task = LoopTask(vector, count, optimizer, scheduler, micro_batch, state, reduction)
-    assert task.numbers  # which starts MPI
-    if _quorate.rank_and_size()[1] == 1:
-        raise BadInput(
-            "quorate.torch.join is for ranks: start them with `mpiexec -n 3 python3 train.py`, or"
-            " give quorate.run a Task, which needs no launcher"
-        )
-    return Join(task, reduction == "mean", int(options.get("seed") or 0), options)
+    return Join(task, reduction == "mean", options)
+
+
+def _start_mpi() -> None:
+    """It starts with the first data set. A rank that fails afterwards does not leave the others
+    waiting for its start."""
+    data_set_of([[0.0]], [0.0], task="regression")

@@ -79,8 +79,8 @@ class Sampler:
     replicas of a batch agree.
     """
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed  # that of the run, once it has begun
         self._pass: tuple[Upcoming, int] | None = None
 
     def begin(self, upcoming: Upcoming, updates: int) -> None:
