@@ -33,9 +33,9 @@ class Rank:
     """A worker's loop, and an engine that asks for tasks: lists of micro-batches, of which it asks
     for the first `asked`."""
 
-    def __init__(self, *played, mean=True, announced=True):
+    def __init__(self, *played, mean=True, announced=True, device="cpu"):
         torch.manual_seed(0)
-        self.module = torch.nn.Linear(4, 1)
+        self.module = torch.nn.Linear(4, 1).to(device)
         self.vector = Vector(self.module)
         self.handover, self.sampler = Handover(), Sampler(SEED)
         self.mean = mean
@@ -181,6 +181,21 @@ def test_autocast_works():
     rank = Rank(([[1, 2]], 1))
     rank.loop(step=step)
     assert np.isclose(rank.totals[0][4], 1 + 2 * 2)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here")
+def test_a_module_on_a_gpu_gives_the_gradients_of_the_cpu():
+    """With a loader whose batches are pinned."""
+
+    def step(work, batch):
+        work.backward(rank.module(batch.to(device, non_blocking=True)).square().mean())
+
+    totals = []
+    for device in ("cpu", "cuda"):
+        rank = Rank(*TWO, device=device)
+        rank.loop(rank.loader(num_workers=1, persistent_workers=True, pin_memory=True), step)
+        totals.append(np.array(rank.totals))
+    assert np.allclose(*totals, rtol=1e-3)
 
 
 def _skips(rank):
