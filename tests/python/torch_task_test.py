@@ -17,6 +17,8 @@ import quorate.torch as qt  # noqa: E402
 
 ROUNDS = 5
 
+pytestmark = pytest.mark.filterwarnings("error::UserWarning")  # of torch
+
 
 def task(make=adamw, module=None, **options):
     loss = options.pop("loss", nn.CrossEntropyLoss())

@@ -9,6 +9,14 @@
     torch.save(qt.state(result), "trained.pt")
 """
 
+import importlib.util
+import sys
+
+if importlib.util.find_spec("torch") is None:
+    raise ImportError(
+        f"{sys.executable} has no torch, which quorate.torch needs: install PyTorch for that Python"
+    )
+
 from ._join import join as join
 from ._task import Task as Task
 from ._training import state as state

@@ -44,7 +44,7 @@ class Loss:
                 f"the loss returned {shown(value)}: return one number, the mean over the batch, or"
                 ' the sum with Task(..., reduction="sum")'
             )
-        number = float(value)
+        number = float(value.detach())
         if not math.isfinite(number):
             first = ", ".join(map(str, samples[:3]))
             more = ", ..." if len(samples) > 3 else ""

@@ -61,7 +61,7 @@ class Replica:
             value.backward()
             vector.displaced(len(samples) // factor)
             vector.add_to(tensor_of(total), factor * coefficient)
-            return factor * float(value)
+            return factor * float(value.detach())
 
     def score(
         self, seed: int, samples: npt.NDArray[np.int64], point: npt.NDArray[Any]

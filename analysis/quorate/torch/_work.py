@@ -219,7 +219,7 @@ class Work:
                 f"the loss is {shown(loss)}: give work.backward() a tensor of one number that"
                 " follows from the module's parameters"
             )
-        value = float(loss)
+        value = float(loss.detach())
         if not math.isfinite(value):
             raise BadInput(
                 f"the loss of {_told(samples)} is {value} after {self.updates} updates: look at"
