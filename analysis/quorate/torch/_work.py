@@ -25,10 +25,13 @@ def _told(samples: Numbers) -> str:
 
 
 class Upcoming:
-    """The micro-batches that a task has left. A loader may draw them before they are computed."""
+    """The micro-batches that a task has left. A loader may draw them before they are computed.
+
+    updates: how many the model has had for the one that was asked for last.
+    """
 
     def __init__(self, lists: Iterator[Numbers]) -> None:
-        self._lists = lists
+        self._lists, self.updates = lists, 0
         self._left: deque[Numbers] = deque()  # read, and not computed yet
         self.drawn = 0  # how many of these the loader has
 
@@ -76,16 +79,17 @@ class Sampler:
 
     Each pass is one task. What a Dataset draws with torch, random or numpy.random follows from the
     seed of the run, the number of updates and the batch's samples, also in a loader's processes:
-    replicas of a batch agree.
+    replicas of a batch agree. But processes read ahead with the number that is known then, which is
+    another one where a task takes several points.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed  # that of the run, once it has begun
-        self._pass: tuple[Upcoming, int] | None = None
+        self._pass: Upcoming | None = None
 
-    def begin(self, upcoming: Upcoming, updates: int) -> None:
+    def begin(self, upcoming: Upcoming) -> None:
         """The next pass gives these batches."""
-        self._pass = upcoming, updates
+        self._pass = upcoming
 
     def __iter__(self) -> Iterator[list[int]]:
         if self._pass is None:
@@ -93,11 +97,11 @@ class Sampler:
                 "a loader with job.sampler was iterated outside of a task: iterate"
                 " work.batches(loader), on ranks that have work"
             )
-        (upcoming, updates), self._pass = self._pass, None
+        upcoming, self._pass = self._pass, None
         while (samples := upcoming.draw()) is not None:
             numbers = _Keyed(samples.tolist())
-            numbers.key = self.seed, updates
-            seed_chance(self.seed, updates, samples)  # a loader without processes fetches now
+            numbers.key = self.seed, upcoming.updates
+            seed_chance(*numbers.key, samples)  # a loader without processes fetches now
             yield numbers
 
 
@@ -141,10 +145,7 @@ def _check_loader(loader: Any) -> None:
 
 
 class Work:
-    """A task of this worker: some micro-batches, whose samples the scheme chose.
-
-    updates: how many updates the model has had that the module holds, for logs.
-    """
+    """A task of this worker: some micro-batches, whose samples the scheme chose."""
 
     def __init__(
         self,
@@ -153,14 +154,17 @@ class Work:
         sampler: Sampler,
         mean: bool,
         upcoming: Upcoming,
-        updates: int,
     ) -> None:
         self._handover, self._vector, self._sampler, self._mean = handover, vector, sampler, mean
-        self._upcoming, self.updates = upcoming, updates
-        self._began = False
+        self._upcoming, self._began = upcoming, False
         self._due: Asked | None = None  # the micro-batch that the loop has, and
         self._loss: float | None = None  # the sum of its losses after its backward
         self._flat = False  # whether its gradient is zero
+
+    @property
+    def updates(self) -> int:
+        """How many updates the model has had, for logs."""
+        return self._upcoming.updates
 
     def batches(self, loader: Iterable[Any]) -> Iterator[Any]:
         """The loader's batches of this task, until it is done or overtaken. While the loop has a
@@ -173,7 +177,7 @@ class Work:
             raise BadInput("work.batches() was called twice: a task is one pass over the loader")
         self._began = True
         _check_loader(loader)
-        self._sampler.begin(self._upcoming, self.updates)
+        self._sampler.begin(self._upcoming)
         fetched = iter(loader)
         while (asked := self._next()) is not None:
             batch = next(fetched, self)
@@ -184,7 +188,7 @@ class Work:
                 )
             _check_size(batch, asked.samples)
             self._vector.write(tensor_of(asked.point))
-            seed_chance(self._sampler.seed, self._vector.updates, asked.samples)
+            seed_chance(self._sampler.seed, self.updates, asked.samples)
             self._due = asked
             yield batch
             self._give()
@@ -196,9 +200,9 @@ class Work:
             return None
         message = self._handover.first()
         if not isinstance(message, Asked) or not np.array_equal(message.samples, samples):
-            self._upcoming = Upcoming(iter(()))
             return None
         self._handover.take()
+        self._upcoming.updates = int(message.point[-1])
         return message
 
     def backward(self, loss: Any) -> None:
@@ -230,7 +234,9 @@ class Work:
         self._loss = value * len(samples) if self._mean else value
 
     def _has_no_gradient(self) -> bool:
-        return not any(one.grad is not None and one.grad.any() for one in self._vector.trained)
+        # The last one is mostly the bias of the outputs, and tells soon that there is one.
+        last_first = reversed(self._vector.trained)
+        return not any(one.grad is not None and one.grad.any() for one in last_first)
 
     def _give(self) -> None:
         """Hands over the gradient of the batch that the loop had."""
@@ -285,6 +291,7 @@ def tasks(
         first = left.first()
         if first is None or not np.array_equal(first, message.samples):
             left = Upcoming(iter([message.samples]))
-        work = Work(handover, vector, sampler, mean, left, int(message.point[-1]))
+        left.updates = int(message.point[-1])
+        work = Work(handover, vector, sampler, mean, left)
         yield work
         work.end()
