@@ -62,7 +62,12 @@ def _traced(
     """A run whose trace is a file, so that it can have checkpoints and go on from them. Returns
     None on other ranks than 0."""
     with one_thread(), watched(data) as finish:
-        _command(command, [], {"quiet": True, **prepared})
+        try:
+            _command(command, [], {"quiet": True, **prepared})
+        except BadInput as error:
+            if str(error):
+                raise
+            raise _quorate.RefusedRun("the coordinator has refused this run") from error
         if rank() != 0:
             return None
         result = load(keywords["trace"])
