@@ -81,6 +81,8 @@ class TorchOptimizer(WholeOptimizer):
         state: dict[str, Any] | None = None,
     ) -> None:
         self.module, self.begun = Vector(module), False
+        self._mean = torch.zeros_like(self.module.numbers)
+        self._gradients = self.module.cut(self._mean, self.module.trained)
         self.optimizer = made_optimizer(make, self.module.trained)
         self.scheduler = made_scheduler(scheduler, self.optimizer)
         if state is not None:
@@ -104,8 +106,9 @@ class TorchOptimizer(WholeOptimizer):
         if self._vector is not module.numbers:
             module.numbers.copy_(self._vector)
         module.updates = int(self._vector[-1])
-        module.begin()
-        module.sums.copy_(tensor_of(estimate))
+        self._mean.copy_(tensor_of(estimate))
+        for one, gradient in zip(module.trained, self._gradients):
+            one.grad = gradient
         rates = [group["lr"] for group in groups]
         for group in groups if step != 1 else []:
             group["lr"] = group["lr"] * step
@@ -114,7 +117,7 @@ class TorchOptimizer(WholeOptimizer):
             group["lr"] = rate
         if self.scheduler is not None:
             self.scheduler.step()
-        module.move_buffers(module.sums)
+        module.move_buffers(self._mean)
         if self._vector is not module.numbers:
             module.read(self._vector)
         np.copyto(next, self.vector)

@@ -74,9 +74,9 @@ class Vector:
     """A module whose trained parameters and floating buffers lie in one tensor.
 
     size: numbers of the vector. updates: how many had been made at the point that was written.
-    numbers: the vector, in the module's type and on its device. sums: of gradients, laid out alike.
-    The module gets this memory: it must not be moved, cast, or given other parameters afterwards.
-    Raises BadInput for a module that has nothing to train, or numbers of several types or places.
+    numbers: the vector, in the module's type and on its device. The module gets this memory: it
+    must not be moved, cast, or given other parameters afterwards. Raises BadInput for a module that
+    has nothing to train, or numbers of several types or places.
     """
 
     def __init__(self, module: Any) -> None:
@@ -90,17 +90,15 @@ class Vector:
         self._find_buffers()
         values = self.trained + self._buffers()
         self._check(values)
-        starts = np.cumsum([0, *(one.numel() for one in values)]).tolist()
-        self.parameters, self.size = starts[len(self.trained)], starts[-1] + 1
+        self._starts: list[int] = np.cumsum([0, *(one.numel() for one in values)]).tolist()
+        self.parameters, self.size = self._starts[len(self.trained)], self._starts[-1] + 1
         with torch.no_grad():
             flat = [one.detach().reshape(-1) for one in values]
             self.numbers = torch.cat([*flat, flat[0].new_zeros(1)])
-            self.sums = torch.zeros_like(self.numbers)
-            self._views = _cut(self.numbers, starts, values)
-            self._gradients = _cut(self.sums, starts, self.trained)
+            self._views = self.cut(self.numbers, values)
             for one, view in zip(values, self._views):
                 one.data = view
-        self._before = self._memory.clone()
+        self._before, self._moved = self._memory.clone(), torch.zeros_like(self._memory)
         # Beside a GPU, copies go through memory that it reads and writes itself.
         on_gpu = self.numbers.is_cuda
         self._pinned = self.numbers.cpu().pin_memory() if on_gpu else None
@@ -121,6 +119,10 @@ class Vector:
                     self._places.append((owner._buffers, name))
                 elif name == "num_batches_tracked":
                     self._counters.append(value)
+
+    def cut(self, flat: Any, like: list[Any]) -> list[Any]:
+        """Views of a tensor laid out as the vector, with the shapes of the first of its parts."""
+        return [flat[at : at + one.numel()].view(one.shape) for at, one in zip(self._starts, like)]
 
     def _buffers(self) -> list[Any]:
         return [owner[name] for owner, name in self._places]
@@ -153,21 +155,17 @@ class Vector:
         return f"{self.size} numbers ({digest.hexdigest()[:12]})"
 
     def write(self, point: Any) -> None:
-        """Puts a point into the module, and begins a sum of gradients at it. point: a tensor of
-        `size` numbers, on the CPU; it is copied."""
+        """Puts a point into the module, and begins a sum of gradients at it, which autograd forms.
+        point: a tensor of `size` numbers, on the CPU; it is copied."""
         with torch.no_grad():
             self._check_memory()
             self.updates = int(point[-1])
             self.numbers.copy_(point if self._pinned is None else self._pinned.copy_(point))
             self._before.copy_(self._memory)
-            self.begin()
+            self._moved.zero_()
+            for one in self.trained:
+                one.grad = None
             self._put_counters()
-
-    def begin(self) -> None:
-        """Begins a sum of gradients: autograd adds to it."""
-        self.sums.zero_()
-        for one, gradient in zip(self.trained, self._gradients):
-            one.grad = gradient
 
     def displaced(self, samples: int) -> None:
         """A micro-batch of so many samples has gone forward and backward: adds what it has moved
@@ -175,8 +173,7 @@ class Vector:
         with torch.no_grad():
             if self._places:
                 self._take_buffers()
-                moved = self._before - self._memory
-                self.sums[self.parameters : -1].add_(moved, alpha=samples)
+                self._moved.add_(self._before - self._memory, alpha=samples)
                 self._memory.copy_(self._before)
             self._put_counters()
 
@@ -184,13 +181,13 @@ class Vector:
         """Adds the sum of gradients since `write`, times a coefficient. total: `size` numbers on
         the CPU, float32 or float64."""
         with torch.no_grad():
-            for one, gradient in zip(self.trained, self._gradients):
-                if one.grad is None:
-                    gradient.zero_()
-                elif one.grad.data_ptr() != gradient.data_ptr():  # set_to_none, and a backward
-                    gradient.copy_(one.grad)
-            sums = self.sums if self._pinned is None else self._pinned.copy_(self.sums)
-            total.add_(sums, alpha=coefficient)
+            gradients = [_dense(one) for one in self.trained]
+            if self._pinned is not None:
+                sums = torch.cat([*(one.reshape(-1) for one in gradients), self._moved])
+                gradients = self.cut(self._pinned[:-1].copy_(sums), self.trained)
+            for part, gradient in zip(self.cut(total, self.trained), gradients):
+                part.add_(gradient, alpha=coefficient)
+            total[self.parameters : -1].add_(self._moved.cpu(), alpha=coefficient)
 
     def move_buffers(self, mean: Any) -> None:
         """Moves buffers by the mean of their "gradients", and counts an update. mean: a tensor of
@@ -235,6 +232,8 @@ class Vector:
                 )
 
 
-def _cut(flat: Any, starts: list[int], like: list[Any]) -> list[Any]:
-    """Views of a flat tensor with the shapes of others."""
-    return [flat[at : at + one.numel()].view(one.shape) for at, one in zip(starts, like)]
+def _dense(parameter: Any) -> Any:
+    """Its gradient, which layers that were not used do not have."""
+    if parameter.grad is None:
+        return torch.zeros_like(parameter)
+    return parameter.grad.to_dense() if parameter.grad.is_sparse else parameter.grad
