@@ -144,17 +144,27 @@ with qt.join(module, dataset, optimizer=make, **options) as job:
     assert done.stderr.count("the loop over the job was left before the run was done") == 1
 
 
-def test_what_a_run_refuses_is_raised_on_all_ranks(tmp_path):
+def test_what_is_wrong_on_all_ranks_is_raised_there(tmp_path):
     code = """
-try:
-    train(scheme="ignore", stragglers=7)
-except q.BadInput as error:
-    if q.rank() == 0:
-        print(error)
+def told(call, *arguments, **options):
+    try:
+        call(*arguments, **options)
+    except q.BadInput as error:
+        if q.rank() == 0:
+            print(error)
+
+told(train, scheme="ignore", stragglers=7)
+told(train, evaluate_every=1)
+told(train, reduction="none")
+told(train, dataset=range(0))
+told(list, qt.join(module, dataset, optimizer=make, **options))
 """
-    done = mpi(tmp_path, code)
+    done = mpi(tmp_path, code, ranks=2)
     assert done.returncode == 0, done.stderr
-    assert "--stragglers is 7" in done.stdout
+    begins = ("--stragglers is 7", "evaluate_every is given", "reduction is 'none'")
+    begins += ("the dataset range is empty", "the job has not begun")
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(begins) and all(map(str.startswith, lines, begins)), lines
 
 
 def test_one_process_is_refused(tmp_path):

@@ -86,7 +86,7 @@ class Join:
 
     def __init__(self, task: LoopTask, mean: bool, options: Mapping[str, Any]) -> None:
         self._task, self._mean, self._options = task, mean, options
-        self._through = False  # whether the run has ended
+        self._entered = self._through = False  # through: the run has ended
         self._around = ExitStack()
         self._engine = threading.Thread(target=self._work, name="quorate", daemon=True)
         self.rank = int(_quorate.rank_and_size()[0])
@@ -94,6 +94,7 @@ class Join:
         self.result: Result | None = None
 
     def __enter__(self) -> Join:
+        self._entered = True
         self._around.enter_context(one_thread())
         self._around.enter_context(kept_chance())
         if self.rank > 0:
@@ -102,6 +103,10 @@ class Join:
 
     def __iter__(self) -> Iterator[Work]:
         """A worker's tasks, until the run is done. Rank 0 leads the run meanwhile, and has none."""
+        if not self._entered:
+            raise BadInput(
+                "the job has not begun: enter it, `with quorate.torch.join(...) as job:`"
+            )
         if self._through:
             raise BadInput("the run of this job is done: make another one with quorate.torch.join")
         if self.rank == 0:
