@@ -82,16 +82,21 @@ def simulate(data: Any = None, **options: Any) -> Result:
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
     if options.get("trace") is not None:
-        result = _traced("simulate", data, options, _run_options(data, options))
+        result = _traced("simulate", data, options, _run_options(data, _or_dry(data, options)))
         assert result is not None
         return result
     return _simulate(data, options, _quorate.Stop(), alone=True)
 
 
+def _or_dry(data: Any, keywords: dict[str, Any]) -> dict[str, Any]:
+    """The options of a simulation, which is dry without data."""
+    return (
+        {"dry": True, **keywords} if data is None and keywords.get("replay") is None else keywords
+    )
+
+
 def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = False) -> Result:
-    if data is None and keywords.get("replay") is None:
-        keywords = {"dry": True, **keywords}
-    options = _run_options(data, keywords)
+    options = _run_options(data, _or_dry(data, keywords))
     rounds = options.get("rounds", "100" if data is None else "5000")
     progress = Progress(int(rounds), "rounds") if alone and rounds.isdigit() else None
     with one_thread(), watched(data) as finish:

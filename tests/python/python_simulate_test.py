@@ -72,7 +72,7 @@ def test_arrays_look_into_the_result(q):
         ({"delay": np.ones((4, 4))}, "times of 4 workers, but there are 9"),
         ({"delay": object()}, "give a name, a function or an array"),
         ({"rounds": [1, 2]}, "--rounds is 1,2"),
-        ({"trace": "x.h5"}, "kept in memory"),
+        ({"checkpoint": "x.ckp"}, "kept in memory"),
     ],
 )
 def test_what_the_command_line_refuses_raises_the_same_sentence(q, options, sentence):
@@ -252,3 +252,12 @@ def test_progress_is_shown_of_what_takes_long(q, monkeypatch):
 
     q.simulate(workers=4, rounds=40, delay=slowly)
     assert shown and shown == sorted(shown)
+
+
+def test_a_trace_in_a_file_is_the_one_in_memory(q, data, tmp_path):
+    for which in (None, data):
+        options = dict(workers=4, rounds=5, delay=q.exponential(1))
+        kept = q.simulate(which, **options)
+        written = q.simulate(which, trace=tmp_path / f"{which is None}.h5", **options)
+        assert written.path is not None and written.label == kept.label
+        assert written.rounds.equals(kept.rounds)
