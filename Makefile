@@ -254,7 +254,7 @@ included       := $(addprefix $(B)/include/quorate/,build.hpp $(front) $(public_
 purposes  := cluster analysis-tests python python-tests docs fuzz
 jobs_of_python := load-time advice dsag local-tuning
 jobs      := demo amazon elastic networks headline gallery claims $(jobs_of_python)
-benches_of_python := $(addprefix bench-,ranks hosts nodes lbfgs python)
+benches_of_python := $(addprefix bench-,ranks hosts nodes lbfgs python torch)
 .PHONY: help info deps configure build python wheel test test-all tests-ready check-layers coverage chaos \
         experiments cluster-demo fuzz fuzzers plot container format lint docs install uninstall clean force \
         bench bench-against bench-rivals bench-report $(jobs) $(benches_of_python) $(purposes:%=%-deps)
@@ -525,6 +525,7 @@ bench-hosts: build cluster-deps ## what one slow link among hosts costs a round,
 bench-nodes: build cluster-deps ## what aggregation by node saves on four hosts with slow links, measured and simulated, as root (QUORATE_DATA=folder)
 bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
+bench-torch: build python ## training of PyTorch's modules beside a plain loop and DistributedDataParallel; ARGS="--only slow" (QUORATE_DATA=folder)
 $(benches_of_python):
 	@$(run_env) PYTHONPATH="$(B)/python$${PYTHONPATH:+:$$PYTHONPATH}" $(found_python) tests/bench/$(@:bench-%=%) $(ARGS)
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The examples with PyTorch, at a small size."""
 
+import lzma
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from program import LAUNCHER, PACKAGE, REPOSITORY, TIMEOUT, environment
@@ -89,3 +91,22 @@ def test_the_learning_rate_rises_and_falls_by_a_cosine(characters):
 def test_without_a_text_sentences_are_made(characters):
     text = characters.made(3)
     assert text == characters.made(3) and text.count(".\n") == text.count("\n") == 3
+
+
+def test_images_are_read_from_records(examples, tmp_path):
+    import cifar10_resnet
+
+    record = np.arange(2 * 3073) % 10
+    (tmp_path / "a.bin").write_bytes(record.astype(np.uint8).tobytes())
+    with lzma.open(tmp_path / "b.bin.xz", "wb") as file:
+        file.write(record[:3073].astype(np.uint8).tobytes())
+    paths = [str(tmp_path / name) for name in ("a.bin", "b.bin.xz")]
+    images, labels = cifar10_resnet.records(paths)
+    assert images.shape == (3, 3, 32, 32) and labels.tolist() == [0, 3073 % 10, 0]
+    assert images[0, 0, 0, :3].tolist() == [1, 2, 3]
+
+
+def test_a_loop_of_ones_own_learns_images(tmp_path):
+    words = ["--width", "4", "--batch", "60", "--rounds", "20", "--stragglers", "0"]
+    printed = over_mpi(tmp_path, 4, EXAMPLES / "cifar10_resnet.py", *words)
+    assert float(printed.split()[-1]) > 0.2  # 0.1 is chance

@@ -41,7 +41,7 @@ def test_a_program_of_pytorch_is_a_job(cluster, tmp_path):
     (tmp_path / "examples").symlink_to(REPOSITORY / "examples")
     variables = {"PYTHONPATH": PACKAGE, "PYTHON": os.environ["PYTHON"]}
     exported = ",".join(f"{name}={value}" for name, value in variables.items())
-    words = ["--wait", "--ntasks=3", "--cpus-per-task=1", f"--export=ALL,{exported}"]
+    words = ["--wait", "--ntasks=3", f"--export=ALL,{exported}"]
     small = "--text text.txt --layers 1 --width 16 --batch 8 --rounds 10".split()
     done = cluster.try_call(
         "sbatch", *words, "--output=job.log", "examples/characters.sbatch", *small, cwd=tmp_path

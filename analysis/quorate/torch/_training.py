@@ -22,6 +22,7 @@ from .._result import Result
 from .._samples import SampleModel
 from .._tasks import BaseTask, Finish
 from ._chance import kept_chance
+from ._memory import keep_freed_memory
 from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
 from ._vector import Vector
 
@@ -47,6 +48,7 @@ class Training(BaseTask):
         reduction: str,
         name: str = "",
     ) -> None:
+        keep_freed_memory()
         self.counts, self.micro_batch = counts, _checked_micro_batch(micro_batch)
         self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
         self._made: list[list[TorchOptimizer]] = []  # by the runs that go on

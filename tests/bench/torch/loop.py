@@ -100,7 +100,9 @@ def of_the_last_rounds(run, count):
 
 
 def options(given):
-    return {"batch": given["batch"], "evaluate_every": 0, "seed": given["seed"], **given["options"]}
+    """timeout: a worker on a busy machine is not dead."""
+    common = {"evaluate_every": 0, "timeout": 60}
+    return {**common, "batch": given["batch"], "seed": given["seed"], **given["options"]}
 
 
 def task(problem, given):
