@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from small_torch import SAMPLES, adamw, halved, images, network  # noqa: E402
+from small_torch import SAMPLES, halved, images, momentum, network  # noqa: E402
 from torch import nn  # noqa: E402
 
 import quorate.torch as qt  # noqa: E402
@@ -22,7 +22,7 @@ def task(device, *middle):
         network(*middle),
         images(),
         nn.CrossEntropyLoss(),
-        adamw,
+        momentum,
         scheduler=halved,
         device=device,
         evaluate=images(),
@@ -42,7 +42,7 @@ def trained(given, rounds=4):
 
 
 def test_a_gpu_trains_as_the_cpu_does():
-    with torch.backends.cudnn.flags(allow_tf32=False):
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         runs = [trained(task(device, nn.BatchNorm2d(4))) for device in ("cpu", "auto")]
     assert np.allclose(runs[0][0], runs[1][0], rtol=1e-3)
     assert np.allclose(runs[0][1], runs[1][1], atol=1e-3)
