@@ -101,7 +101,8 @@ inline std::optional<std::string> real_data()
 
 inline bool same_bits(std::span<const double> a, std::span<const double> b)
 {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
 /// 1 + 1/2 + ... + 1/n: the mean of the largest of n exponential times of mean 1.
