@@ -342,7 +342,7 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
             add_up(sum, root ? &root->sum : nullptr, first, last, begun);
             for (auto i = first; i < last; i += block) {
                 const auto mean = std::span(estimate_).subspan(i, std::min(block, last - i));
-                divide(mean, step.divisor);
+                divide(mean, step.displacement ? -step.divisor : step.divisor);
                 squares[i / block] = inner_product(mean, mean);
             }
         });
@@ -354,15 +354,11 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     last_ = estimate_;
 }
 
-void ComputedEstimates::update(Optimizer& optimizer, bool displacement, double step_size, Version,
+void ComputedEstimates::update(Optimizer& optimizer, double step_size, Version,
                                const std::shared_ptr<std::pmr::vector<double>>& next)
 {
-    if (displacement) {
-        optimizer.move(estimate_, *next);
-    } else {
-        optimizer.tell_loss(loss_);
-        optimizer.update(estimate_, step_size, *next);
-    }
+    optimizer.tell_loss(loss_);
+    optimizer.update(estimate_, step_size, *next);
     if (options_.wire == Wire::binary64) return;
     ranges_in_parallel(next->size(), block, options_.threads,
                        [&](std::size_t first, std::size_t last) {

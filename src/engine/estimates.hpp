@@ -75,10 +75,9 @@ public:
                       SumTable* table, trace::Round& row) = 0;
     /// Makes the update of a model with the estimate that was formed last, and rounds the next
     /// point. O(parameters).
-    /// @param displacement  whether the estimate is added to the model as it is
     /// @param version       of the next point
     /// @param next          receives the next point
-    virtual void update(Optimizer& optimizer, bool displacement, double step_size, Version version,
+    virtual void update(Optimizer& optimizer, double step_size, Version version,
                         const std::shared_ptr<std::pmr::vector<double>>& next) = 0;
     /// Forgets the last estimate, so that the inner product of the next one with it is 0.
     virtual void forget_last() = 0;
@@ -98,7 +97,7 @@ public:
     PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) override;
     void form(const Needs& needs, Fleet& fleet, const Step& step, std::span<const Summand> placed,
               std::span<const Summand> terms, SumTable* table, trace::Round& row) override;
-    void update(Optimizer& optimizer, bool displacement, double step_size, Version version,
+    void update(Optimizer& optimizer, double step_size, Version version,
                 const std::shared_ptr<std::pmr::vector<double>>& next) override;
     void forget_last() override;
 

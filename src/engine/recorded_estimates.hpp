@@ -37,7 +37,7 @@ public:
         fleet.sums(by_group(fleet, terms));  // sums take time under the virtual clock
         row.inner = past_.inner.at(rounds_++);
     }
-    void update(Optimizer&, bool, double, Version version,
+    void update(Optimizer&, double, Version version,
                 const std::shared_ptr<std::pmr::vector<double>>& next) override
     {
         points_[version] = next;

@@ -234,11 +234,13 @@ void Engine::carry_out(const Step& step)
             "scheme that tolerates Byzantine workers",
             round_ + 1, step_size));
     auto& optimizer = *optimizers_[static_cast<std::size_t>(step.model)];
-    row.step_size = step_size * step.scale;
+    // Local steps are made already. Their mean is a gradient that has a step size of its own.
+    row.step_size = step.displacement ? step_size : step_size * step.scale;
     last_ = {.loss = row.loss_estimate};
     if (observer_.done) last_.at = points_.at(points_.newest(step.model));
     auto next = blanks_.blank();
-    estimates_->update(optimizer, step.displacement, row.step_size, points_.next(), next);
+    estimates_->update(optimizer, step.displacement ? step.scale : row.step_size, points_.next(),
+                       next);
     last_.step_size = row.step_size = optimizer.taken(row.step_size);
     const auto version = points_.publish(std::move(next), step.model);
     const auto updates = ++updates_[static_cast<std::size_t>(step.model)];

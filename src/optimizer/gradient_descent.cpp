@@ -19,12 +19,6 @@ public:
         });
     }
 
-    void move(std::span<const double> displacement, std::span<double> next) override
-    {
-        for_parameters([w = w_.data(), d = displacement.data(),
-                        point = next.data()](std::size_t i) { point[i] = w[i] = w[i] + d[i]; });
-    }
-
     std::vector<std::span<double>> memory() override { return {w_}; }
 };
 

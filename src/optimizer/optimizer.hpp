@@ -39,12 +39,6 @@ public:
     /// Whether rounding lets no further update lower the objective.
     virtual bool exhausted() const { return false; }
 
-    /// Moves the model: w += displacement. For schemes whose workers make the steps. O(p).
-    /// @param displacement  p elements  @param next  as in update()
-    /// @throws std::logic_error unless the rule is plain gradient descent: other rules keep a
-    ///         memory of their own steps
-    virtual void move(std::span<const double> displacement, std::span<double> next);
-
     /// The model w after the updates so far, p elements.
     virtual std::span<const double> model() const = 0;
 

@@ -31,6 +31,7 @@ struct LbfgsOptions {
 
 struct MomentumOptions {
     double momentum = 0.9;
+    bool nesterov = false;
     static OptimizerEntry<MomentumOptions> entry();
 };
 

@@ -268,12 +268,7 @@ void check_fit(const Training& training)
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "
                         "squared-hinge or softmax");
-    if (!needs.displaces) return;
-    if (settings.text("optimizer") != "gd")
-        settings.refuse("optimizer",
-                        ", but this scheme's workers make steps of gradient descent: "
-                        "use --optimizer gd");
-    if (training.regularizer.l1 > 0)
+    if (needs.displaces && training.regularizer.l1 > 0)
         settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
 }
 
@@ -345,8 +340,12 @@ int coordinator_threads(const Settings& settings, std::int64_t parameters)
 Optimizers begin_training(Training& training)
 {
     auto& settings = training.settings;
+    const bool displaces = training.coding->needs.displaces;
     if (settings.text("step") == "auto") {
-        const auto step = training.model ? automatic_step(settings, *training.data, *training.model,
+        // Local steps are those of gradient descent, whatever the optimiser makes of them.
+        auto local = settings;
+        if (displaces) local.set("optimizer", {"gd", "", false});
+        const auto step = training.model ? automatic_step(local, *training.data, *training.model,
                                                           training.regularizer, training.estimates)
                                          : 1;
         settings.set("step", {fmt::format("{}", step), "", false});
@@ -364,7 +363,8 @@ Optimizers begin_training(Training& training)
                         ? initial_model(settings, training.seed + static_cast<std::uint64_t>(model),
                                         *training.model, training.columns)
                         : std::vector<double>(),
-                    training.regularizer));
+                    // What workers decay in their local steps is not decayed again.
+                    displaces ? Regularizer() : training.regularizer));
     const auto threads = coordinator_threads(settings, training.width());
     training.engine.estimates.threads = threads;
     for (const auto& optimizer : optimizers) optimizer->use_threads(threads);

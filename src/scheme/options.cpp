@@ -112,6 +112,10 @@ const std::vector<OptionRow>& rows_of_times()
         {{"local-steps", "N", "10",
           "steps that a worker makes on batches of its own between two averages"},
          {.lowest = 1}},
+        {{"outer-step", "GAMMA", "1",
+          "step that the --optimizer makes along the mean of the local displacements; with gd, 1 "
+          "averages the models"},
+         {.lowest = 0}},
     };
     return all;
 }

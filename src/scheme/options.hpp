@@ -52,6 +52,7 @@ Fields<T> options(std::vector<Field<T>> own = {})
         add(&T::communication_time, "communication-time");
     if constexpr (requires { &T::samples_cap; }) add(&T::samples_cap, "samples-cap");
     if constexpr (requires { &T::local_steps; }) add(&T::local_steps, "local-steps");
+    if constexpr (requires { &T::outer_step; }) add(&T::outer_step, "outer-step");
     for (auto& field : own) all.push_back(std::move(field));
     return all;
 }

@@ -193,7 +193,9 @@ struct Step {
     double scale = 1;  // of the step size
     double share = 1;  // of the samples of a whole batch: schedules of step sizes count these
     int model = 0;
-    bool displacement = false;        // the estimate is added to the model as it is
+    /// Contributions are displacements by local steps. The estimate is their mean with its sign
+    /// turned, as a gradient of which the optimiser makes a step of size `scale`.
+    bool displacement = false;
     std::int64_t waste = 0;           // rows that changed hands before this round without need
     std::vector<Placed> placed = {};  // contributions that hold some columns of the gradient only
     bool table = false;               // the sum of the table is added too

@@ -168,6 +168,17 @@ TEST(Optimizers, MomentumIsTheRecursionOfTensorFlow)
     EXPECT_NEAR(w[0], 0.75 - 0.3625, 1e-15);
 }
 
+TEST(Optimizers, NesterovsMomentumGoesOnAsIfTheGradientCameOnceMore)
+{
+    const auto momentum = make("momentum", {1}, {.l2 = 0.25}, {{"nesterov", "on"}});
+    Reals w = {1};
+    momentum->update(Reals{2}, 0.1, w);  // g' = v = 2 + 0.5
+    EXPECT_NEAR(w[0], 1 - 0.1 * (2.5 + 0.9 * 2.5), 1e-15);
+    const double g = 1 + 0.5 * w[0], v = 0.9 * 2.5 + g, before = w[0];
+    momentum->update(Reals{1}, 0.1, w);
+    EXPECT_NEAR(w[0], before - 0.1 * (g + 0.9 * v), 1e-15);
+}
+
 TEST(Optimizers, RmspropStartsItsMeanAtOne)
 {
     const double s = 0.9 + 0.1 * 4;

@@ -6,6 +6,7 @@
 #include "scheme/anytime/compute_time.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
+#include "scheme/rounds/adaptive_deadline.hpp"
 #include "scheme/rounds/synchronous.hpp"
 #include "scheme/sample_mean.hpp"
 
@@ -22,14 +23,21 @@ public:
     ///     gradients; with a compute time they have a fixed time, else a fixed number of steps
     template <class T>
     Anytime(const T& given, const Problem& problem)
-        : workers_(problem.workers), own_(problem), mean_(own_.needs.blocks)
+        : workers_(problem.workers), own_(problem), mean_(own_.needs.blocks),
+          quorum_(problem.workers)
     {
         if constexpr (requires { given.weights; }) weights_ = given.weights;
         if constexpr (requires { given.local_steps; }) {
             steps_ = given.local_steps;
+            outer_step_ = given.outer_step;
             own_.plans = changed(own_.plans, [](Plan& plan) {
                 plan.parts[0].items[0].operation = Item::Operation::descent;
             });
+        }
+        if constexpr (requires { given.deadline; }) {
+            if (given.collect) quorum_ = quorum(given.deadline, given.collect, workers_);
+            deadline_ = given.deadline.fixed;
+            if (given.deadline.adaptive) grace_.emplace(workers_, *given.deadline.adaptive);
         }
         if constexpr (requires { given.compute_time; }) {
             time_.emplace(given.compute_time, given.micro_batch, problem, own_.samples);
@@ -47,6 +55,7 @@ public:
         auto needs = own_.needs;
         needs.limits_time = time_.has_value();
         needs.displaces = descends();
+        needs.answers = quorum_ < workers_ ? quorum_ : 0;
         return needs;
     }
 
@@ -81,6 +90,7 @@ protected:
         units_ = 0;
         divisor_ = 0;
         answers_ = 0;
+        if (grace_) grace_->begin();
         limited_ = time_ && round_++ >= probe_;
         if (limited_ && !time_->known()) said_ = time_->choose();
     }
@@ -88,13 +98,21 @@ protected:
     std::optional<Step> receive(const Contribution& contribution) override
     {
         ++answers_;
+        if (grace_) grace_->answered(elapsed());
         if (time_) time_->receive(contribution, !limited_);
         if (contribution.samples > 0) add(contribution);
         // Answers after the first n are those to the tasks of again().
-        return answers_ >= workers_ ? step() : std::nullopt;
+        return answers_ >= quorum_ ? step() : std::nullopt;
     }
 
-    Seconds limit() const override { return limited_ ? time_->seconds() + communication_ : never; }
+    Seconds limit() const override
+    {
+        return limited_ ? time_->seconds() + communication_ : deadline_;
+    }
+    std::optional<Seconds> new_limit() const override
+    {
+        return grace_ ? grace_->limit() : std::nullopt;
+    }
     std::optional<Step> expire() override { return step(); }
     std::optional<Step> make_do() override { return step(); }
 
@@ -127,6 +145,7 @@ private:
         if (mean_.empty()) return std::nullopt;
         auto step = mean_.step(divisor_);
         step.displacement = descends();
+        step.scale = outer_step_;
         step.share = units_ / static_cast<double>(descends() ? workers_ : own_.samples);
         return step;
     }
@@ -134,9 +153,13 @@ private:
     int workers_;
     Weights weights_ = Weights::samples;
     std::int64_t steps_ = 0;     // that a worker makes in a round without a limit; 0: none
+    double outer_step_ = 1;      // of the optimiser along their mean
     Seconds communication_ = 0;  // how long a round waits for answers after the compute time
     OwnPartitions own_;
     SampleMean mean_;
+    int quorum_;                             // answers that end a round
+    Seconds deadline_ = never;               // of a round without a compute time
+    std::optional<AdaptiveDeadline> grace_;  // for those behind a quorum
     std::optional<ComputeTime> time_;
     bool limited_ = false, told_ = false;
     std::int64_t round_ = 0, probe_ = 0;  // rounds without a limit from which the time is chosen
@@ -183,7 +206,7 @@ SchemeEntry<LocalAverageOptions> LocalAverageOptions::entry()
     return {.name = "local-average",
             .text =
                 "local SGD: each worker makes --local-steps steps on its own rows, then models are "
-                "averaged; one message for many steps",
+                "averaged, of all workers, the first --collect, or those before a --deadline",
             .source = "Stich, Local SGD Converges Fast and Communicates Little, ICLR 2019",
             .options = options<LocalAverageOptions>(),
             .make = construct_a<Anytime>,

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "scheme/scheme.hpp"
+#include "scheme/rounds/adaptive_deadline.hpp"
 
 namespace quorate {
 
@@ -28,11 +28,15 @@ struct AnytimeSgdOptions {
     std::optional<std::int64_t> probe = {}, micro_batch = {};
     Seconds communication_time = never;
     std::int64_t local_steps = 10;
+    double outer_step = 1;
     static SchemeEntry<AnytimeSgdOptions> entry();
 };
 
 struct LocalAverageOptions {
     std::int64_t local_steps = 10;
+    double outer_step = 1;
+    std::optional<int> collect = {};  // none: all
+    RoundLimit deadline = {};
     static SchemeEntry<LocalAverageOptions> entry();
 };
 
