@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "commands/alike.hpp"
 #include "commands/run_folder.hpp"
 #include "parts/plugins.hpp"
 #include "process/stop.hpp"
@@ -83,7 +84,8 @@ struct JoinReply {
 /// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
     std::vector<std::string> hosts, plugins;
-    std::vector<std::int64_t> free;  // bytes of memory
+    std::vector<std::vector<std::string>> alike;  // to_be_alike()
+    std::vector<std::int64_t> free;               // bytes of memory
     std::vector<SharedAddress> contributions, channels;
 };
 
@@ -99,15 +101,18 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
         hellos.free.push_back(in.get<std::int64_t>());
         hellos.hosts.push_back(in.get_list<std::string>());
         hellos.plugins.push_back(in.get_list<std::string>());
+        auto& lines = hellos.alike.emplace_back(in.get_length(sizeof(std::int64_t)));
+        for (auto& line : lines) line = in.get_list<std::string>();
     }
     return hellos;
 }
 
 /// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
-/// the bytes of memory that it may take, its host, and its plugins.
-void say_hello(transport::Endpoint& endpoint, const SharedAddress& contributions,
-               const SharedAddress& channel)
+/// the bytes of memory that it may take, its host, its plugins, and its options.
+void say_hello(transport::Endpoint& endpoint, const Settings& settings,
+               const SharedAddress& contributions, const SharedAddress& channel)
 {
+    const auto alike = to_be_alike(settings);
     const auto free = free_memory();
     const auto plugins = loaded_plugins();
     auto bytes = make_message(endpoint.pool(), [&](MessageWriter& out) {
@@ -116,6 +121,8 @@ void say_hello(transport::Endpoint& endpoint, const SharedAddress& contributions
         out.put(free);
         out.put_list(endpoint.host());
         out.put_list(plugins);
+        out.put(static_cast<std::int64_t>(alike.size()));
+        for (const auto& line : alike) out.put_list(line);
     });
     endpoint.send(0, transport::Tag::hello, std::move(bytes));
 }
@@ -310,6 +317,9 @@ End lead(const Settings& settings, transport::Endpoint& behind, const Coordinato
         coordinator.check();
         for (std::size_t i = 0; i < hellos.plugins.size(); ++i)
             check_same_plugins(fmt::format("rank {}", i + 1), hellos.plugins[i]);
+        const auto alike = to_be_alike(settings);
+        for (std::size_t i = 0; i < hellos.alike.size(); ++i)
+            check_alike(static_cast<int>(i) + 1, hellos.alike[i], alike);
         checked.emplace(settings, behind, hellos, coordinator);
         if (checked->resumed && checked->resumed->completed)
             return dismiss(behind, bells.address(), nothing_to_do);
@@ -333,7 +343,7 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
         memory.contributions = {"quorate-contributions", 1};
         if (!behind.wakes()) channels[0] = Channel::make();
     }
-    say_hello(behind, memory.contributions.address(), channels[0].address());
+    say_hello(behind, settings, memory.contributions.address(), channels[0].address());
     const auto join_reply = MessageReader(*behind.receive_from(0).bytes).get<JoinReply>();
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
     const bool here = bells.present();

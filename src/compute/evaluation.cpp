@@ -26,11 +26,14 @@ int useful_scorers(const DataSet& data, int ranks)
 
 EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer)
 {
-    const auto rows = data.rows(Split::train);
-    const auto [first, tiles] = partition(tiles_of(rows), scorers, scorer);
-    const auto test = partition(data.rows(Split::test), scorers, scorer);
-    const auto begin = first * tile_rows, end = (first + tiles) * tile_rows;
-    return {begin, std::min(end, rows) - begin, test.first, test.second};
+    const auto share = [&](std::int64_t rows) {
+        const auto [first, tiles] = partition(tiles_of(rows), scorers, scorer);
+        const auto begin = std::min(first * tile_rows, rows);
+        return std::pair(begin, std::min((first + tiles) * tile_rows, rows) - begin);
+    };
+    const auto [train, train_count] = share(data.rows(Split::train));
+    const auto [test, test_count] = share(data.rows(Split::test));
+    return {train, train_count, test, test_count};
 }
 
 Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows)

@@ -22,8 +22,7 @@ struct EvaluationRows {
 /// Returns how many of so many ranks have training rows to score: each has at least one tile. O(1).
 int useful_scorers(const DataSet& data, int ranks);
 
-/// Returns the share of one scorer: whole tiles, as many as others have, to within one. Test rows
-/// are equal to within one row. O(1).
+/// Returns the share of one scorer: whole tiles, as many as others have, to within one. O(1).
 EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer);
 
 /// Reads a scorer's share. Block 0 holds the training rows, block 1 the test rows, if there are

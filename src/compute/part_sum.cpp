@@ -50,52 +50,62 @@ void Chunks::collect(std::span<double> sum)
 PartSum::PartSum(const Computing& computing, const StoredRows& stored, const Part& part,
                  std::vector<At> at, const Extent& extent, std::span<double> sum)
     : computing_(computing), stored_(stored), part_(part), at_(std::move(at)), extent_(extent),
-      micro_batch_(micro_batch(computing, extent)), sum_(sum), chunks_(computing, sum.size()),
-      items_(static_cast<std::size_t>(extent.items.value_or(std::ssize(part.items))))
+      sum_(sum), chunks_(computing, sum.size()), cuts_(computing, part, at_, extent)
 {
     std::ranges::fill(sum_, 0.0);
     if (extent_.items) complete_.emplace().sum.resize(sum_.size());
-    begin_item();
+    if (computing_.model.looks_ahead()) tell_model();
 }
 
-void PartSum::begin_item()
-{
-    row_ = 0;
-    const auto& batches = *computing_.batches;
-    for (; !done(); ++item_) {
-        const auto& item = part_.items[item_];
-        rows_ = extent_.samples.value_or(batches.samples(item.block));
-        if (rows_ == 0) continue;
-        const auto key = at_[static_cast<std::size_t>(item.input)].key;
-        if (extent_.samples || !batches.full()) stream_.emplace(batches.stream(item.block, key));
-        return;
+namespace {
+
+class Upcoming final : public UpcomingRows {
+public:
+    explicit Upcoming(const RowCuts& cuts) : cuts_(cuts) {}
+    std::optional<Rows> next() override
+    {
+        if (cuts_.done()) return {};
+        Rows rows;
+        const auto cut = cuts_.next(rows.rows);
+        rows.item = cut.item;
+        if (rows.rows.empty())
+            for (std::int64_t i = 0; i < cut.count; ++i) rows.rows.push_back(cut.first + i);
+        return rows;
     }
+
+private:
+    RowCuts cuts_;
+};
+
+}  // namespace
+
+void PartSum::tell_model() const
+{
+    std::vector<RowView> blocks;
+    for (const auto& item : part_.items) blocks.push_back(stored_.rows(item.block));
+    computing_.model.expect(blocks, std::make_shared<Upcoming>(cuts_));
 }
 
 std::int64_t PartSum::ahead() const
 {
-    if (complete_) return rows_ - row_;
-    return extent_.samples && row_ % micro_batch_ == 0 ? std::min(micro_batch_, rows_ - row_) : 0;
+    if (complete_) return cuts_.left();
+    return extent_.samples ? cuts_.micro_batch() : 0;
 }
 
 std::int64_t PartSum::step()
 {
     if (done()) return 0;
-    const auto& item = part_.items[item_];
-    auto count = std::min(computing_.threads * computing_.chunk_rows, rows_ - row_);
-    if (extent_.samples) count = std::min(count, micro_batch_ - row_ % micro_batch_);
-    taken_.resize(stream_ ? static_cast<std::size_t>(count) : 0);
-    if (stream_) stream_->take(taken_);
+    const auto cut = cuts_.next(taken_);
+    const auto& item = part_.items[cut.item];
     const double scale = extent_.samples ? 1 : computing_.batches->scale(item.block);
     const double coefficient = item.coefficient * scale;
     const double loss =
-        chunks_.add(stored_.rows(item.block), taken_, row_, count,
+        chunks_.add(stored_.rows(item.block), taken_, cut.first, cut.count,
                     at_[static_cast<std::size_t>(item.input)].point, coefficient, sum_);
     losses_ += {loss, coefficient * loss};
-    samples_ += count;
-    row_ += count;
-    if (row_ == rows_) end_item();
-    return count;
+    samples_ += cut.count;
+    if (cut.ends_item) end_item();
+    return cut.count;
 }
 
 // The sums of threads are added up after each item where items count as a whole, else at the end.
@@ -107,9 +117,6 @@ void PartSum::end_item()
         complete_->samples = samples_;
         complete_->losses = losses_;
     }
-    ++item_;
-    stream_.reset();
-    begin_item();
     if (done() && !complete_) finish();
 }
 

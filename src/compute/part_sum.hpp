@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/work.hpp"
+#include "compute/row_cuts.hpp"
 #include "model/row_sample.hpp"
 
 namespace quorate {
@@ -45,13 +45,13 @@ public:
     PartSum(const Computing& computing, const StoredRows& stored, const Part& part,
             std::vector<At> at, const Extent& extent, std::span<double> sum);
 
-    bool done() const override { return item_ == items_; }
+    bool done() const override { return cuts_.done(); }
     std::int64_t step() override;
     std::int64_t ahead() const override;
     void finish() override;
 
 private:
-    void begin_item();
+    void tell_model() const;
     void end_item();
 
     const Computing& computing_;
@@ -59,12 +59,9 @@ private:
     const Part& part_;
     std::vector<At> at_;
     Extent extent_;
-    std::int64_t micro_batch_;
     std::span<double> sum_;
     Chunks chunks_;
-    std::size_t item_ = 0, items_;     // items_: where those to compute end
-    std::int64_t row_ = 0, rows_ = 0;  // samples of the item that are done, and all of them
-    std::optional<SampleStream> stream_;
+    RowCuts cuts_;
     std::vector<std::int64_t> taken_;
     // The contribution of the items that are complete, if items count as a whole.
     struct Complete {

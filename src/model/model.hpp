@@ -23,6 +23,18 @@ struct Layer {
     std::int64_t biases;                    // their number; they start at zero
 };
 
+/// The rows that calls of add_gradient() take if their work goes on. Owns all that it reads.
+class UpcomingRows {
+public:
+    virtual ~UpcomingRows() = default;
+    struct Rows {
+        std::size_t item;                // of the work's items
+        std::vector<std::int64_t> rows;  // in the item's block
+    };
+    /// Those of the next call; nothing: there is none. O(rows).
+    virtual std::optional<Rows> next() = 0;
+};
+
 /// Stateless and safe to share. Local; no communication.
 ///
 /// Parameters: for each column in turn, per_column() of them; then shared_parameters() that no
@@ -64,6 +76,14 @@ public:
     /// @return sum over the rows of the loss at `point` (not weighted with the coefficient)
     virtual double add_gradient(const RowView& rows, std::span<const double> point,
                                 double coefficient, std::span<double> gradient) const = 0;
+
+    /// Whether the model wants to know of rows before they come: expect() is called.
+    virtual bool looks_ahead() const { return false; }
+    /// A sum of gradients begins. @param blocks  the rows of its items
+    virtual void expect(std::span<const RowView> /*blocks*/,
+                        std::shared_ptr<UpcomingRows> /*upcoming*/) const
+    {
+    }
 
     /// Computes the scores of rows. One pass over the entries.
     /// @param point   parameters(rows.columns) elements

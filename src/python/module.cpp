@@ -35,6 +35,7 @@
 #include "python/language.hpp"
 #include "python/object.hpp"
 #include "python/running.hpp"
+#include "python/sample_model.hpp"
 #include "python/text.hpp"
 #include "python/trace.hpp"
 #include "scheme/scheme.hpp"
@@ -384,6 +385,7 @@ PYBIND11_MODULE(_quorate, module)
     add_language(module);
     add_trace(module);
     add_components(module);
+    add_sample_models(module);
     add_data(module);
 
     py::class_<Stop, std::shared_ptr<Stop>>(module, "Stop")

@@ -54,12 +54,37 @@ private:
     }
 };
 
+// An iterator of Python over the numbers of the samples that come. A block is a range of samples.
+class UpcomingSamples {
+public:
+    UpcomingSamples(std::span<const RowView> blocks, std::shared_ptr<UpcomingRows> rows)
+        : rows_(std::move(rows))
+    {
+        for (const auto& block : blocks)
+            first_.push_back(block.rows > 0 ? static_cast<std::int64_t>(block.dense[0]) : 0);
+    }
+    py::array_t<std::int64_t> next()
+    {
+        const auto next = rows_->next();
+        if (!next) throw py::stop_iteration();
+        py::array_t<std::int64_t> samples(std::ssize(next->rows));
+        std::ranges::transform(next->rows, samples.mutable_data(),
+                               [first = first_[next->item]](auto row) { return first + row; });
+        return samples;
+    }
+
+private:
+    std::vector<std::int64_t> first_;  // sample of each item's block
+    std::shared_ptr<UpcomingRows> rows_;
+};
+
 class SampleModel final : public Model {
 public:
     SampleModel(Object model, std::int64_t parameters, std::int64_t samples_at_once)
         : Model(std::make_unique<SampleLoss>()), model_(std::move(model)), parameters_(parameters),
           samples_at_once_(samples_at_once), add_gradient_(model_.get().attr("add_gradient")),
-          score_(model_.get().attr("score")), initial_(model_.get().attr("initial"))
+          score_(model_.get().attr("score")), initial_(model_.get().attr("initial")),
+          expect_(py::getattr(model_.get(), "expect", py::none()))
     {
     }
 
@@ -82,6 +107,14 @@ public:
         return as<double>(
             add_gradient_.get()(samples(rows), lent(point), coefficient, lent(gradient)),
             "add_gradient() of the model", "the sum of the losses");
+    }
+
+    bool looks_ahead() const override { return !expect_.get().is_none(); }
+    void expect(std::span<const RowView> blocks,
+                std::shared_ptr<UpcomingRows> upcoming) const override
+    {
+        const py::gil_scoped_acquire gil;
+        expect_.get()(UpcomingSamples(blocks, std::move(upcoming)));
     }
 
     // What is told of a sample may be the mean of those that were computed with it. So the cuts are
@@ -117,10 +150,17 @@ private:
 
     Object model_;
     std::int64_t parameters_, samples_at_once_;
-    Object add_gradient_, score_, initial_;
+    Object add_gradient_, score_, initial_, expect_;
 };
 
 }  // namespace
+
+void add_sample_models(py::module_& module)
+{
+    py::class_<UpcomingSamples>(module, "UpcomingSamples")
+        .def("__iter__", [](UpcomingSamples& self) -> UpcomingSamples& { return self; })
+        .def("__next__", &UpcomingSamples::next);
+}
 
 std::unique_ptr<Model> make_sample_model(py::object object, const DataShape& data)
 {

@@ -9,6 +9,9 @@
 
 namespace quorate::bindings {
 
+/// Adds to the module what such models get.
+void add_sample_models(pybind11::module_& module);
+
 /// Makes a model whose rows are numbers of samples, which Python has. With the GIL.
 /// @param model  an instance of quorate._samples.SampleModel
 /// @param data   dense, with one column: the number of the sample

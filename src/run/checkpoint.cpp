@@ -67,14 +67,6 @@ const std::set<std::string> free_options = {
     "quiet",       "plugin",           "resilient", "resume",   "timeout", "trace",
     "stop-before", "unsaved",          "verbose",   "walltime", "workers"};
 
-// Returns the options that a resumption must not change.
-std::map<std::string, std::string> options_of(const std::string& config)
-{
-    auto options = recorded_options(config);
-    for (const auto& name : free_options) options.erase(name);
-    return options;
-}
-
 // Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is
 // damaged
 void read_into(Checkpoint& read, hid_t root, const Training& training, const std::string& config)
@@ -117,10 +109,17 @@ void read_into(Checkpoint& read, hid_t root, const Training& training, const std
 
 }  // namespace
 
+std::map<std::string, std::string> lasting_options(const std::string& config)
+{
+    auto options = recorded_options(config);
+    for (const auto& name : free_options) options.erase(name);
+    return options;
+}
+
 void check_same_run(const std::string& path, const std::string& option, const std::string& config,
                     const std::string& ours)
 {
-    const auto was = options_of(config), is = options_of(ours);
+    const auto was = lasting_options(config), is = lasting_options(ours);
     const auto value = [](const auto& options, const std::string& name) {
         const auto at = options.find(name);
         return at == options.end() || at->second.empty() ? "not given" : at->second;

@@ -14,6 +14,7 @@
 // A line with the SHA-256 of the HDF5 data stands at the end of the file, behind these data.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,10 @@ std::string older(const std::string& path);
 
 /// Whether FILE or FILE.1 exists. Does not read them.
 bool has_checkpoint(const std::string& path);
+
+/// Returns the options of a run that neither its resumption nor another rank may change, by name.
+/// @param config  as configuration() gives it
+std::map<std::string, std::string> lasting_options(const std::string& config);
 
 /// Checks that a file is of the run that is to go on. Options that may change between a run and its
 /// resumption are not compared. Local.
