@@ -99,7 +99,8 @@ class Vector:
             for one, view in zip(values, self._views):
                 one.data = view
         self._before, self._moved = self._memory.clone(), torch.zeros_like(self._memory)
-        # Beside a GPU, copies go through memory that it reads and writes itself.
+        # Gradients of a GPU come to memory that it writes itself. Points of another type are
+        # converted there; those of the module's type need no such stop.
         on_gpu = self.numbers.is_cuda
         self._pinned = self.numbers.cpu().pin_memory() if on_gpu else None
 
@@ -160,7 +161,8 @@ class Vector:
         with torch.no_grad():
             self._check_memory()
             self.updates = int(point[-1])
-            self.numbers.copy_(point if self._pinned is None else self._pinned.copy_(point))
+            same = self._pinned is None or point.dtype == self.numbers.dtype
+            self.numbers.copy_(point if same else self._pinned.copy_(point))
             self._before.copy_(self._memory)
             self._moved.zero_()
             for one in self.trained:
