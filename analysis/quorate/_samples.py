@@ -40,9 +40,9 @@ class SampleModel:
         Returns the sum of their losses, without the coefficient."""
         raise NotImplementedError
 
-    # A model may have a method expect(upcoming), too. It is called when a sum of gradients begins, with
-    # an iterator of the `samples` that calls of add_gradient will get if nothing interrupts them.
-    # The iterator may be read ahead of them, on any thread, and later than the sum is dropped.
+    # A model may have a method expect(upcoming), too. It is called when a sum of gradients begins,
+    # with an iterator of the `samples` that calls of add_gradient will get unless they are
+    # interrupted. It may be read ahead of them, on any thread, and later than the sum is dropped.
 
     def score(self, samples: Samples, point: Vector) -> tuple[float, float]:
         """Returns the sum of the samples' losses and how many of them have the right class; NaN

@@ -5,7 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from small_torch import images, momentum, network, sgd  # noqa: E402
+from small_torch import images, network, sgd  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.utils.data import IterableDataset, TensorDataset  # noqa: E402
 
@@ -168,6 +168,7 @@ def test_predictions_are_the_modules_affair(q):
         q.predict(result)
 
 
-def test_a_scheme_that_needs_more_than_gradients_is_refused(q):
-    with pytest.raises(q.BadInput, match="workers make steps of gradient descent"):
-        q.simulate(given(optimizer=momentum), scheme="local-average", workers=2, rounds=1)
+def test_the_size_of_local_steps_is_asked_for(q):
+    for scheme in ("local-average", q.scheme("anytime-sgd", compute_time=1)):
+        with pytest.raises(q.BadInput, match="makes local steps of gradient descent: give step"):
+            q.simulate(given(), scheme=scheme, workers=2, rounds=1)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A Task of quorate.torch over MPI."""
 
+import re
 import subprocess
 import sys
 
@@ -59,3 +60,26 @@ def test_bad_input_of_one_worker_is_a_line(tmp_path):
     assert done.returncode == 2
     assert "[rank 2 of 3]: error: the loss of the samples " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("other", "text"),
+    [
+        (
+            "dataset = torch.utils.data.Subset(dataset, range(40))",
+            r"40 \+ 48 samples.*48 \+ 48 samples",
+        ),
+        ("module[0].weight.data.zero_()", "numbers .* rank 0 has .* numbers"),
+    ],
+)
+def test_ranks_that_have_another_dataset_or_frozen_layer_are_refused(tmp_path, other, text):
+    before = f"module[0].weight.requires_grad = False\nif rank == 2: {other}\n"
+    code = """
+try:
+    q.run(task, **common)
+except q.BadInput as error:  # the other ranks are sent away
+    if rank == 0:
+        print(error)
+"""
+    done = mpi(tmp_path, code, before)
+    assert re.search(f"^rank 2 has the model .*{text}.*: start all ranks with", done.stdout), done

@@ -181,3 +181,17 @@ def test_cross_validation_and_advice_take_a_task(q):
     assert len(untrained) == 5 and untrained.between(float(losses.min()), float(losses.max())).all()
     advice = q.advise(task(sgd), workers=3, rounds=ROUNDS, delay=q.exponential(1))
     assert advice.best is not None and len(advice.table) > 3
+
+
+def test_the_optimiser_is_the_outer_one_of_local_steps(q):
+    """With one worker and one local step the displacement is a step of gradient descent."""
+    module, options = network(), {"scheme": "local-average", "local_steps": 1, "step": 0.2}
+    own = task(lambda p: torch.optim.SGD(p, lr=1.0), module=module)
+    result = q.simulate(own, workers=1, rounds=3, **options)
+    plain = q.simulate(task(lambda p: torch.optim.SGD(p, lr=0.2)), workers=1, rounds=3)
+    assert np.allclose(result.model, plain.model, atol=1e-6)
+    nesterov = task(lambda p: torch.optim.SGD(p, lr=0.7, momentum=0.9, nesterov=True))
+    options |= {"local_steps": 4, "step": 0.05}
+    result = q.simulate(nesterov, workers=3, rounds=20, batch=24, evaluate_every=10, **options)
+    losses = list(result.evaluations["train_loss"])
+    assert losses[-1] < losses[0] and qt.state(result)["updates"] == 20

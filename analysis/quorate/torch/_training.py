@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 
 from .._arrays import shown
-from .._components import _register, _word
+from .._components import _register, _word, component_of
 from .._data import DataSet
 from .._data import dataset as data_set_of
 from .._native import BadInput
@@ -27,6 +27,7 @@ from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
 from ._vector import Vector
 
 MICRO_BATCH = 128
+LOCAL_STEPS = ("local-average", "anytime-sgd")  # schemes where step is that of the workers
 
 
 class Training(BaseTask):
@@ -83,6 +84,13 @@ class Training(BaseTask):
         for name, part in (("model", "module"), ("optimizer", "optimizer")):
             if given.get(name) is not None:
                 raise BadInput(f"{name} is given beside a Task, which has its {part}: leave it out")
+        scheme = component_of("scheme", given.get("scheme"))
+        named = scheme.text if scheme else given.get("scheme")
+        if named in LOCAL_STEPS and given.get("step") is None:
+            raise BadInput(
+                f"{named} makes local steps of gradient descent: give step, their learning rate;"
+                " the optimiser is the outer one, at the coordinator"
+            )
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
         defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
         return {**defaults, **{n: v for n, v in given.items() if v is not None}, **own}
