@@ -30,9 +30,13 @@ PACE = 0.004  # seconds a sample, much more than it takes, as four workers share
 # Quorate lets glibc keep what tensors free, without which all loops here take up to five times as
 # long, by chance of where their blocks lie. So the others are given the same.
 KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
-# Of each scheme the share of a batch that its rounds use, and its options.
-SCHEMES = {"ignore": 3 / 4}
-OPTIONS = {"ignore": {"stragglers": 1}}
+# Schemes for a worker that is slow in all rounds, with their options and the share of a batch that
+# their rounds use: of ignore without the slow worker's, of amb what all manage in the same time.
+SCHEMES = {
+    "ignore": (3 / 4, {"scheme": "ignore", "stragglers": 1}),
+    "uncoded --shares 0.33,3": (1, {"scheme": "uncoded", "shares": "0.33,3"}),
+    "amb": (4 / 5, {"scheme": "amb", "compute_time": 40 * PACE, "micro_batch": 8}),
+}
 PARAMETERS = 8192 * (3072 + 1) + 10 * (8192 + 1)  # of the network `wide`
 
 
@@ -158,25 +162,24 @@ def slow(given, files):
     late = even | {"slower": 3, "slow": 3}
     cases = {"DDP, nobody slow": ("ddp", "cnn", even)}
     cases["DDP"] = ("ddp", "cnn", late | {"steps": 30, "accuracy": False})
-    for scheme, share in SCHEMES.items():
+    for name, (share, scheme) in SCHEMES.items():
         count = round(even["steps"] / share)
-        more = late | {"slow": 4, "steps": count, "options": {"scheme": scheme}}
-        more["options"] |= OPTIONS.get(scheme, {})
-        cases[scheme] = ("task", "cnn", more)
+        cases[name] = ("task", "cnn", late | {"slow": 4, "steps": count, "options": scheme})
     found = in_turn(given.turns, cases)
     heads(
         f"Four workers that sleep {1e3 * PACE:g} ms a sample, one of them three times as long.",
-        *("way", "ms a step", "speed over DDP's with nobody slow", "samples/s over it"),
-        f"accuracy after {128 * even['steps']:,} samples",
+        *("way", "ms a step", "steps/s over DDP's with nobody slow", "samples/s over it"),
+        f"accuracy after some {128 * even['steps']:,} samples",
     )
     beside = found["DDP, nobody slow"].per_step(even["steps"])[0]
     for name, (_, _, more) in cases.items():
         walls = found[name].per_step(more["steps"])[0]
         speeds = ratios(beside, walls)
-        share = SCHEMES.get(name, 1)
+        used = [
+            one * samples / 128 for one, samples in zip(speeds, found[name].of_rank(0, "samples"))
+        ]
         right = median(found[name].of_rank(0, "accuracy")) if more["accuracy"] else "-"
-        used = median([share * one for one in speeds])
-        row(name, in_ms(walls), median(speeds), used, right)
+        row(name, in_ms(walls), median(speeds), median(used), right)
 
 
 def rounds(given, files):

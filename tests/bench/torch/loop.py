@@ -118,10 +118,12 @@ def task(problem, given):
         result = q.run(parts, rounds=rounds, **options(given))
         if result:
             run.state = qt.state(result)["module"]
+            run.samples = result.rounds["samples"].mean()
 
     taken = of_the_last_rounds(run, given["steps"])
     if rank() == 0:
         problem.module.load_state_dict(run.state)
+        taken["samples"] = run.samples
     return taken
 
 
@@ -152,7 +154,8 @@ def main():
     problem = problems.problem(given["network"], given["files"], given["seed"])
     sleeps = given["pace"] * (given["slower"] if rank() == given["slow"] else 1)
     problem.loss = paced(problem.loss, sleeps)
-    taken = WAYS[given["way"]](problem, given) | {"peak": peak(), "rank": rank()}
+    taken = {"samples": given["batch"], **WAYS[given["way"]](problem, given)}
+    taken |= {"peak": peak(), "rank": rank()}
     if given["accuracy"] and rank() == 0:
         taken["accuracy"] = problems.images.accuracy(problem.module, problem.test)
     (Path(given["folder"]) / f"{rank()}.json").write_text(json.dumps(taken))
