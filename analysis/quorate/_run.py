@@ -88,6 +88,11 @@ def simulate(data: Any = None, **options: Any) -> Result:
     return _simulate(data, options, _quorate.Stop(), alone=True)
 
 
+def _data_set(data: Any) -> Any:
+    """What a result keeps of the data: no task, which has copies of a module."""
+    return None if isinstance(data, BaseTask) else data
+
+
 def _or_dry(data: Any, keywords: dict[str, Any]) -> dict[str, Any]:
     """The options of a simulation, which is dry without data."""
     return (
@@ -101,7 +106,7 @@ def _simulate(data: Any, keywords: dict[str, Any], stop: Any, alone: bool = Fals
     progress = Progress(int(rounds), "rounds") if alone and rounds.isdigit() else None
     with one_thread(), watched(data) as finish:
         trace = _quorate.simulate(options, stop, progress.at if progress else None)
-        result = Result(trace, _label_of(keywords.get("scheme")), data)
+        result = Result(trace, _label_of(keywords.get("scheme")), _data_set(data))
         finish(result)
     if progress and progress.shown:
         progress.at(len(trace.table("round")["time"]))
@@ -123,7 +128,7 @@ def run(data: Any, **options: Any) -> Result | None:
             trace = _quorate.run(prepared)
             if trace is None:
                 return None
-            result = Result(trace, _label_of(options.get("scheme")), data)
+            result = Result(trace, _label_of(options.get("scheme")), _data_set(data))
             finish(result)
             return result
     except BaseException as error:

@@ -83,3 +83,28 @@ except q.BadInput as error:  # the other ranks are sent away
 """
     done = mpi(tmp_path, code, before)
     assert re.search(f"^rank 2 has the model .*{text}.*: start all ranks with", done.stdout), done
+
+
+def test_a_task_of_a_plugin_runs_from_the_command_line(tmp_path):
+    lines = "from torch import nn\nimport quorate.torch as qt\nfrom small_torch import *\n"
+    lines += (
+        "loss = nn.CrossEntropyLoss()\ntask = qt.Task(network(), images(), loss, sgd, name='small')"
+    )
+    (tmp_path / "small.py").write_text(lines)
+    env = environment({"PYTHONPATH": f"{PACKAGE}:{REPOSITORY / 'tests' / 'python'}"})
+
+    def python(*words, launcher=()):
+        words = [*launcher, sys.executable, *words]
+        done = subprocess.run(
+            words, cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT, env=env
+        )
+        assert done.returncode == 0, done.stderr
+
+    python("-c", "import small; small.task.numbers.save('numbers.h5')")
+    words = "--plugin small.py --model small --optimizer small --step 1 --l2 0 --data numbers.h5"
+    words += " --rounds 3 --trace small.h5"
+    python("-m", "quorate", "run", *words.split(), launcher=[*LAUNCHER, "-n", "3"])
+    code = "import quorate as q, small; import numpy as np;"
+    code += "run, same = q.load('small.h5'), q.simulate(small.task, workers=2, rounds=3);"
+    code += "assert np.array_equal(run.model, same.model)"
+    python("-c", code)

@@ -57,12 +57,14 @@ class Training(BaseTask):
         vector.updates = 0 if state is None else state.get("updates", 0)
         vector.read(self.initial)
         word = name or f"torch-{_word(type(vector.module).__name__)}"
-        self.name = _add(
-            self,
-            word,
+        self.text = (
             f"{vector}, {counts[0]} + {counts[1]} samples, at most {self.micro_batch} at once,"
-            f" {reduction} of losses",
+            f" {reduction} of losses"
         )
+        self.name = _add(self, word)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name}: {self.text})"
 
     def new_model(self, chance: int = 0) -> SampleModel:
         """The model of a run. chance: the key of what module and samples draw."""
@@ -174,10 +176,9 @@ def _checked_micro_batch(given: int | None) -> int:
     return int(given)
 
 
-def _add(training: Training, word: str, what: str) -> str:
+def _add(training: Training, word: str) -> str:
     """Adds model and optimiser of a training to what options can name. The registries stay for
-    ever, the training lives as long as somebody has it. what: says what must be alike on all ranks,
-    which they compare."""
+    ever, the training lives as long as somebody has it. Ranks compare the text of what they add."""
     weak, token = weakref.ref(training), object()
 
     def living() -> Training:
@@ -186,7 +187,7 @@ def _add(training: Training, word: str, what: str) -> str:
             raise BadInput(f"the Task of the model {word} is no more: keep it while its runs go on")
         return found
 
-    text = f"a module of PyTorch: {what}"
+    text = f"a module of PyTorch: {training.text}"
     chance = [["chance", "N", "0", "key of what a module of PyTorch draws: the seed", "int"]]
     name = _register(
         "model", word, token, lambda chance=0: living().new_model(chance), text, "", chance
