@@ -222,7 +222,7 @@ TEST(AdaptiveDeadline, IsForSchemesThatAreNotExact)
             << one.name << " " << message;
         accepted += message == "(nothing was refused)";
     }
-    EXPECT_EQ(accepted, 11);
+    EXPECT_EQ(accepted, 12);
 }
 
 TEST(AdaptiveDeadline, EndsARoundInWhichNobodyElseCanAnswer)
