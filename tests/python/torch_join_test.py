@@ -38,7 +38,7 @@ def net():
 def make(parameters):
     return torch.optim.AdamW(parameters, 0.01)
 
-dataset, module, loss = Noisy(), net(), torch.nn.CrossEntropyLoss()
+dataset, module, loss, tasks = Noisy(), net(), torch.nn.CrossEntropyLoss(), []
 options = dict(scheme="uncoded", batch=64, rounds=12, seed=3)
 ahead = dict(num_workers=1, persistent_workers=True)
 
@@ -46,6 +46,7 @@ def train(module=module, dataset=dataset, step=None, loader={}, ranks=None, **mo
     with qt.join(module, dataset, optimizer=make, micro_batch=12, **{**options, **more}) as job:
         batches = DataLoader(dataset, batch_sampler=job.sampler, **loader)
         for work in job:
+            tasks.append(work)
             for x, y in work.batches(batches):
                 if step and job.rank == 2:
                     step(work, x, y)
@@ -73,6 +74,7 @@ def test_a_loop_has_the_bits_of_a_simulated_task(tmp_path):
     code = """
 results = train(), train(net(), loader=ahead)
 assert (results[0] is None) == (q.rank() > 0)
+assert len(tasks) == 24 * (q.rank() > 0)
 if results[0]:
     task = qt.Task(net(), dataset, loss, optimizer=make, micro_batch=12)
     simulated = q.simulate(task, workers=2, **options)
@@ -90,16 +92,18 @@ if results[0]:
 
 
 def test_a_straggler_is_left_behind(tmp_path):
-    """Also while its loader has read ahead of what is not asked for any more."""
+    """Also while its loader has read ahead of what is not asked for any more. Tasks of `amb` would
+    go on without end."""
     code = """
 slow = lambda worker, draw, load: 0.1 * (worker == 1)
 result = train(scheme="ignore", stragglers=1, delay=slow, loader=ahead)
+anytime = train(net(), scheme="amb", compute_time=0.02, rounds=5, loader=ahead)
 if result:
-    print("good", result.status, set(result.array("round", "used")))
+    print("good", result.status, set(result.array("round", "used")), anytime.status)
 """
     done = mpi(tmp_path, code, ranks=4)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "good completed {2}\n" and done.stderr == ""
+    assert done.stdout == "good completed {2} completed\n" and done.stderr == ""
 
 
 def test_an_exception_in_a_loop_ends_all_ranks_and_the_run_can_go_on(tmp_path):
@@ -144,7 +148,7 @@ with qt.join(module, dataset, optimizer=make, **options) as job:
     assert done.stderr.count("the loop over the job was left before the run was done") == 1
 
 
-def test_what_is_wrong_on_all_ranks_is_raised_there(tmp_path):
+def test_bad_input_of_a_run_is_raised_on_all_ranks(tmp_path):
     code = """
 def told(call, *arguments, **options):
     try:
@@ -158,11 +162,14 @@ told(train, evaluate_every=1)
 told(train, reduction="none")
 told(train, dataset=range(0))
 told(list, qt.join(module, dataset, optimizer=make, **options))
+told(train, dataset=range(120 - 20 * q.rank()))
+told(train, torch.nn.Sequential(torch.nn.Linear(6, 2 + q.rank())))
 """
     done = mpi(tmp_path, code, ranks=2)
     assert done.returncode == 0, done.stderr
     begins = ("--stragglers is 7", "evaluate_every is given", "reduction is 'none'")
     begins += ("the dataset range is empty", "the job has not begun")
+    begins += ("rank 1 has the model torch-sequential",) * 2
     lines = done.stdout.splitlines()
     assert len(lines) == len(begins) and all(map(str.startswith, lines, begins)), lines
 

@@ -80,7 +80,7 @@ def test_an_approximate_code_and_an_anytime_scheme_train(q):
         {"scheme": "k-batch-async"},
     ):
         result = q.simulate(
-            task(evaluate=images()),
+            task(evaluate=images(), micro_batch=8),
             workers=4,
             rounds=30,
             evaluate_every=10,
@@ -195,3 +195,12 @@ def test_the_optimiser_is_the_outer_one_of_local_steps(q):
     result = q.simulate(nesterov, workers=3, rounds=20, batch=24, evaluate_every=10, **options)
     losses = list(result.evaluations["train_loss"])
     assert losses[-1] < losses[0] and qt.state(result)["updates"] == 20
+
+
+def test_schemes_that_look_at_the_clock_do_so_between_whole_micro_batches(q):
+    given = task(micro_batch=7)
+    options = {"workers": 2, "compute_time": 1, "row_time": 0.05, "rounds": 2, "delay": "none"}
+    result = q.simulate(given, scheme="amb", **options)
+    assert (result.arrivals["samples"] % 7 == 0).all()
+    result = q.simulate(given, scheme=q.scheme("amb", micro_batch=5), **options)
+    assert (result.arrivals["samples"] % 5 == 0).all()

@@ -17,7 +17,7 @@ from .._arrays import shown
 from .._components import _register, _word, component_of
 from .._data import DataSet
 from .._data import dataset as data_set_of
-from .._native import BadInput
+from .._native import BadInput, _quorate
 from .._result import Result
 from .._samples import SampleModel
 from .._tasks import BaseTask, Finish
@@ -95,6 +95,8 @@ class Training(BaseTask):
             )
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
         defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
+        if _cuts_by_time(given.get("scheme")):
+            defaults["micro_batch"] = min(self.micro_batch, self.counts[0])
         return {**defaults, **{n: v for n, v in given.items() if v is not None}, **own}
 
     @contextmanager
@@ -166,6 +168,19 @@ def _final(made: list[TorchOptimizer], result: Result) -> dict[str, Any] | None:
         if one.begun and np.array_equal(one.vector, model, equal_nan=True):
             return {"module": one.module.state(), **one.state_dicts()}
     return None
+
+
+def _cuts_by_time(scheme: Any) -> bool:
+    """Whether a scheme has an option `micro_batch`, which is not given yet. By itself it would look
+    at the clock after a sample or two, which a module computes hardly faster than many."""
+    component = component_of("scheme", scheme) if scheme is not None else None
+    if component is not None and "micro_batch" in component.options:
+        return False
+    name = component.text if component is not None else scheme
+    return any(
+        kind == "scheme" and known == name and "micro-batch" in [option[0] for option in options]
+        for kind, known, *_, options in _quorate.components()
+    )
 
 
 def _checked_micro_batch(given: int | None) -> int:
