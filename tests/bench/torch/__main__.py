@@ -22,7 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from program import LAUNCHER, REPOSITORY, descendants, environment  # noqa: E402
 
 LOOP = pathlib.Path(__file__).parent / "loop.py"
-LIMIT = 300  # seconds of a training
+LIMIT = 600  # seconds of a training
 DEFAULTS = {"workers": 2, "batch": 128, "steps": 30, "seed": 0, "files": [], "options": {}}
 DEFAULTS |= {"task": {}, "pace": 0, "slow": -1, "slower": 1, "accuracy": False}
 STEPS = {"cnn": 60, "residual": 8, "transformer": 20, "resnet18": 8}
@@ -30,6 +30,10 @@ PACE = 0.004  # seconds a sample, much more than it takes, as four workers share
 # Quorate lets glibc keep what tensors free, without which all loops here take up to five times as
 # long, by chance of where their blocks lie. So the others are given the same.
 KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
+# Of local steps: their number before each average, the inner rate, and the outer optimisers.
+LOCAL_STEPS = (10, 50, 500)
+LOCAL = {"workers": 8, "batch": 16, "steps": 1000, "inner": 0.3}
+OUTER = {"average": {"lr": 1.0}, "Nesterov": {"lr": 0.7, "momentum": 0.9, "nesterov": True}}
 # Schemes for a worker that is slow in all rounds, with their options and the share of a batch that
 # their rounds use: of ignore without the slow worker's, of amb what all manage in the same time.
 SCHEMES = {
@@ -175,9 +179,8 @@ def slow(given, files):
     for name, (_, _, more) in cases.items():
         walls = found[name].per_step(more["steps"])[0]
         speeds = ratios(beside, walls)
-        used = [
-            one * samples / 128 for one, samples in zip(speeds, found[name].of_rank(0, "samples"))
-        ]
+        samples = found[name].of_rank(0, "samples")
+        used = [speed * one / 128 for speed, one in zip(speeds, samples)]
         right = median(found[name].of_rank(0, "accuracy")) if more["accuracy"] else "-"
         row(name, in_ms(walls), median(speeds), median(used), right)
 
@@ -217,7 +220,26 @@ def memory(given, files):
         row(way, *peaks, in_ms(found[way].per_step(more["steps"])[1]))
 
 
-PARTS = {"steps": steps, "slow": slow, "rounds": rounds, "memory": memory}
+def local(given, files):
+    """Local steps: averages beside Nesterov's momentum for them, as in DiLoCo."""
+    heads(
+        f"{LOCAL['workers']} workers of a transformer of 29,000 parameters, {LOCAL['steps']:,}"
+        " local steps of gradient descent each; the virtual clock.",
+        *("local steps", "outer optimiser", "loss", "loss less that of averages", "bytes a sample"),
+    )
+    for count in LOCAL_STEPS:
+        more = LOCAL | {"local_steps": count}
+        cases = {n: ("local", "small-transformer", more | {"outer": o}) for n, o in OUTER.items()}
+        found = in_turn(given.turns, cases)
+        averages = found["average"].of_rank(0, "loss")
+        for name, measured in found.items():
+            losses = measured.of_rank(0, "loss")
+            less = median([one - other for one, other in zip(losses, averages)])
+            sent = f"{measured.of_rank(0, 'bytes')[0]:,.0f}"
+            row(str(count), name, median(losses), less, sent)
+
+
+PARTS = {"steps": steps, "slow": slow, "rounds": rounds, "memory": memory, "local": local}
 
 
 def main():

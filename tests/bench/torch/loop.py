@@ -145,7 +145,40 @@ def join(problem, given):
     return of_the_last_rounds(run, given["steps"])
 
 
-WAYS = {"module": module, "plain": plain, "ddp": ddp, "task": task, "threads": task, "join": join}
+def local(problem, given):
+    """Local steps of workers under the virtual clock: the loss at the end, and bytes a sample."""
+    import quorate as q
+    import quorate.torch as qt
+
+    def outer(parameters):
+        return torch.optim.SGD(parameters, **given["outer"])
+
+    each = given["local_steps"]
+    result = q.simulate(
+        qt.Task(problem.module, problem.train, problem.loss, optimizer=outer),
+        scheme="local-average",
+        local_steps=each,
+        step=given["inner"],
+        workers=given["workers"],
+        batch=given["batch"],
+        rounds=given["steps"] // each,
+        evaluate_every=given["steps"] // each,
+        seed=given["seed"],
+    )
+    sent = result.rounds[["bytes_sent", "bytes_received"]].sum(axis=1).mean()
+    loss = float(result.evaluations["train_loss"].iloc[-1])
+    return {"loss": loss, "bytes": sent / (each * given["batch"])}
+
+
+WAYS = {
+    "local": local,
+    "module": module,
+    "plain": plain,
+    "ddp": ddp,
+    "task": task,
+    "threads": task,
+    "join": join,
+}
 
 
 def main():

@@ -52,6 +52,8 @@ def wide():
 
 NETWORKS = {"cnn": cnn, "residual": images.network, "resnet18": resnet18, "wide": wide}
 
+TRANSFORMERS = {"transformer": (128, 5), "small-transformer": (32, 2)}  # width, layers
+
 
 def momentum(parameters):
     return torch.optim.SGD(parameters, 0.02, momentum=0.9)
@@ -60,11 +62,11 @@ def momentum(parameters):
 def problem(name, files, seed=0):
     """files: of images for training and for tests; without them images are made."""
     torch.manual_seed(seed)
-    if name == "transformer":
+    if name in TRANSFORMERS:
         text = characters.made()
         letters = "".join(sorted(set(text)))
         windows = characters.Windows(torch.tensor([letters.index(one) for one in text]))
-        module = characters.Transformer(len(letters))
+        module = characters.Transformer(len(letters), *TRANSFORMERS[name])
         return Problem(
             module, windows, windows, characters.loss, lambda p: torch.optim.AdamW(p, 1e-3)
         )
