@@ -12,6 +12,7 @@ import json
 import lzma
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -203,7 +204,7 @@ def rounds(given, files):
 
 def memory(given, files):
     """25 million parameters, few images."""
-    more = {"steps": 10, "batch": 8, "files": files}
+    more = {"steps": 4, "batch": 8, "files": files}
     ways = ["module", *given.ways]
     found = in_turn(given.turns, {way: (way, "wide", more) for way in ways})
     heads(
@@ -249,6 +250,7 @@ def main():
     parser.add_argument("--ways", choices=["task", "join"], nargs="*", default=["task", "join"])
     given = parser.parse_args()
     given.ways = ["plain", "ddp", *given.ways]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # by which what was started ends, too
     with tempfile.TemporaryDirectory() as folder:
         files = images(folder)
         for part in given.only:
