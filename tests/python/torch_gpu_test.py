@@ -12,7 +12,7 @@ from torch import nn  # noqa: E402
 import quorate.torch as qt  # noqa: E402
 
 pytestmark = [
-    pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here"),
+    pytest.mark.gpu,
     pytest.mark.filterwarnings("error::UserWarning"),
 ]
 

@@ -183,7 +183,7 @@ def test_autocast_works():
     assert np.isclose(rank.totals[0][4], 1 + 2 * 2)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch sees no GPU here")
+@pytest.mark.gpu
 def test_a_module_on_a_gpu_gives_the_gradients_of_the_cpu():
     """With a loader whose batches are pinned."""
 
