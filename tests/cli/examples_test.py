@@ -19,7 +19,7 @@ from program import LAUNCHER, QUORATE, REPOSITORY, call, environment
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 # In commands that cannot run as they stand: components that the page writes, what is left open.
-INCOMPLETE = {"fastest", "plugin.so", "fastest.py", "..."}
+INCOMPLETE = {"fastest", "plugin.so", "fastest.py", "small.py", "..."}
 FREE = {"--account"}  # options for which any word is right
 REMEDY = re.compile(
     "did you mean|; known: |choose from|[;:,] (give|use|write|see|say|name|make|remove) "
