@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What passes between C++ and NumPy. What users get they may keep, so these arrays own their memory.
+// What passes between C++ and NumPy. Users may keep what they get, so these arrays own their
+// memory.
 #pragma once
 
 #include <fmt/format.h>
