@@ -81,7 +81,7 @@ public:
     virtual bool looks_ahead() const { return false; }
     /// A sum of gradients begins. @param blocks  the rows of its items
     virtual void expect(std::span<const RowView> /*blocks*/,
-                        std::shared_ptr<UpcomingRows> /*upcoming*/) const
+                        const std::shared_ptr<UpcomingRows>& /*upcoming*/) const
     {
     }
 

@@ -111,10 +111,10 @@ public:
 
     bool looks_ahead() const override { return !expect_.get().is_none(); }
     void expect(std::span<const RowView> blocks,
-                std::shared_ptr<UpcomingRows> upcoming) const override
+                const std::shared_ptr<UpcomingRows>& upcoming) const override
     {
         const py::gil_scoped_acquire gil;
-        expect_.get()(UpcomingSamples(blocks, std::move(upcoming)));
+        expect_.get()(UpcomingSamples(blocks, upcoming));
     }
 
     // What is told of a sample may be the mean of those that were computed with it. So the cuts are

@@ -209,7 +209,8 @@ TEST(ThreadRuns, WorkersScoreWhatASpareRankThatFallsSilentDoesNot)
 {
     const Folder folder;
     const auto trace = folder.file("a.h5");
-    const Way way{"uncoded", "--evaluate live --rounds 30 --timeout 0.2"};
+    // So long that no worker is silent for it, on however few processors.
+    const Way way{"uncoded", "--evaluate live --rounds 30 --timeout 3"};
     const auto said = run_on_threads(
         way.words(thread_words) + " --data " + data_sets().dense + " --quiet --trace " + trace,
         with_faults({.cut_rank = ranks_of(way), .cut_after = 3}));
