@@ -19,7 +19,7 @@ std::vector<std::string> to_be_alike(const Settings& settings)
         lines.push_back(fmt::format("--{} {}", name, value));
     for (const auto& kind : run_components()) {
         if (!settings.has(kind.option)) continue;
-        const auto value = settings.text(kind.option);
+        const auto& value = settings.text(kind.option);
         const auto found =
             std::ranges::find(kind.all, value.substr(0, value.find(':')), &Component::name);
         if (found != kind.all.end())
