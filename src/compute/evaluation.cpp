@@ -11,10 +11,8 @@ namespace quorate {
 
 namespace {
 
-constexpr std::int64_t tile_rows = 256;
-
 // Of so many training rows, or of a share of them, which begins with a tile.
-std::int64_t tiles_of(std::int64_t rows) { return (rows + tile_rows - 1) / tile_rows; }
+std::int64_t tiles_of(std::int64_t rows) { return (rows + score_tile - 1) / score_tile; }
 
 }  // namespace
 
@@ -28,8 +26,8 @@ EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer)
 {
     const auto share = [&](std::int64_t rows) {
         const auto [first, tiles] = partition(tiles_of(rows), scorers, scorer);
-        const auto begin = std::min(first * tile_rows, rows);
-        return std::pair(begin, std::min((first + tiles) * tile_rows, rows) - begin);
+        const auto begin = std::min(first * score_tile, rows);
+        return std::pair(begin, std::min((first + tiles) * score_tile, rows) - begin);
     };
     const auto [train, train_count] = share(data.rows(Split::train));
     const auto [test, test_count] = share(data.rows(Split::test));
@@ -74,7 +72,7 @@ void score(std::span<const std::span<const double>> models, const Shard& shard, 
         model.score(train, models[i], train_scores);
         const auto of_model = sums.subspan(i * per_model, per_model);
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            const auto first = tile * tile_rows, rows = std::min(tile_rows, train.rows - first);
+            const auto first = tile * score_tile, rows = std::min(score_tile, train.rows - first);
             of_model[static_cast<std::size_t>(tile)] = model.loss().evaluate(
                 train_scores.data() + first * outputs, train.label + first, rows, nullptr);
         }

@@ -13,6 +13,9 @@
 
 namespace quorate {
 
+/// Losses of many rows are added up by tiles of so many, whoever scores them.
+inline constexpr std::int64_t score_tile = 256;
+
 /// Stateless and safe to share.
 class Loss {
 public:

@@ -122,10 +122,10 @@ public:
     void score(const RowView& rows, std::span<const double> point,
                std::span<double> scores) const override
     {
-        constexpr std::int64_t tile = 256;  // or a divisor of that of compute/evaluation
         const py::gil_scoped_acquire gil;
         for (std::int64_t first = 0, count = 0; first < rows.rows; first += count) {
-            count = std::min({samples_at_once_, tile - first % tile, rows.rows - first});
+            count =
+                std::min({samples_at_once_, score_tile - first % score_tile, rows.rows - first});
             const auto [loss, right] = as<std::pair<double, double>>(
                 score_.get()(samples(rows.slice(first, count)), lent(point)),
                 "score() of the model", "the sum of the losses, and how many answers are right");
