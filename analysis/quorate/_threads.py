@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache
+
+from ._while_runs import while_runs_go_on
 
 # Functions that set and tell the number of threads, by what the library is called.
 _KNOWN = {
@@ -23,10 +23,6 @@ _KNOWN = {
     "libblis": (("bli_thread_set_num_threads", "bli_thread_get_num_threads"),),
     "libmkl_rt": (("MKL_Set_Num_Threads", "MKL_Get_Max_Threads"),),
 }
-
-_lock = threading.Lock()
-_inside = 0  # runs that go on, in all threads
-_before: list[tuple[Callable[[int], object], int]] = []  # how to put threads back
 
 
 @cache
@@ -63,23 +59,14 @@ def _torch_threads(count: int | None = None) -> int:
     return before
 
 
-@contextmanager
+@while_runs_go_on
 def one_thread() -> Iterator[None]:
     """Products take one thread until the last run of this process ends."""
-    global _inside, _before
-    with _lock:
-        if _inside == 0:
-            controls = _controls()
-            _before = [(put, get()) for put, get in controls]
-            _before.append((_torch_threads, _torch_threads(1)))
-            for put, _ in controls:
-                put(1)
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                for restore, count in _before:
-                    restore(count)
+    controls = _controls()
+    before: list[tuple[Callable[[int], object], int]] = [(put, get()) for put, get in controls]
+    before.append((_torch_threads, _torch_threads(1)))
+    for put, _ in controls:
+        put(1)
+    yield
+    for restore, count in before:
+        restore(count)

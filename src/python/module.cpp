@@ -402,6 +402,10 @@ PYBIND11_MODULE(_quorate, module)
         const py::gil_scoped_release release;
         runs.end(std::chrono::seconds(10));
     });
+    module.def("start_mpi", [] {
+        const py::gil_scoped_release release;
+        start_mpi();
+    });
     module.def("rank_and_size", &rank_and_size);
     module.def("abort", [](int status) {
         // As the program does: what was printed needs some time to leave before MPI ends all ranks.

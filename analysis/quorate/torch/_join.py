@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -14,19 +13,18 @@ import numpy.typing as npt
 import torch
 
 from .._arrays import shown
-from .._data import dataset as data_set_of
 from .._native import BadInput, _quorate
 from .._result import Result
-from .._run import end_all_ranks, run
+from .._run import end_all_ranks, rank, run
 from .._samples import SampleModel
 from .._threads import one_thread
 from ._chance import kept_chance
 from ._handover import Handover, Numbers
-from ._loss import REDUCTIONS
+from ._loss import check_reduction
 from ._optimizer import MakeOptimizer, MakeScheduler
 from ._samples import length_of
 from ._training import Training, TrainingModel, load_state
-from ._vector import Vector, check_values
+from ._vector import Vector, check_module
 from ._work import Sampler, Work, tasks
 
 
@@ -72,9 +70,7 @@ class LoopTask(Training):
         return LoopModel(self)
 
     def copied_module(self) -> Any:
-        for one in self.vector.trained:
-            one.grad = None
-        return copy.deepcopy(self.vector.module).cpu()
+        return self.vector.copied_module()
 
 
 class Join:
@@ -89,7 +85,7 @@ class Join:
         self._entered = self._through = False  # through: the run has ended
         self._around = ExitStack()
         self._engine = threading.Thread(target=self._work, name="quorate", daemon=True)
-        self.rank = int(_quorate.rank_and_size()[0])
+        self.rank = rank()
         self.sampler = task.sampler
         self.result: Result | None = None
 
@@ -185,28 +181,20 @@ def join(
 
     Raises BadInput for what cannot work. If a worker's loop fails, it says so, and all ranks end.
     """
-    _start_mpi()
+    # A rank that fails from here on does not leave the others waiting for its start.
+    _quorate.start_mpi()
     if _quorate.rank_and_size()[1] == 1:
         raise BadInput(
             "quorate.torch.join is for ranks: start them with `mpiexec -n 3 python3 train.py`, or"
             " give quorate.run a Task, which needs no launcher"
         )
-    if reduction not in REDUCTIONS:
-        raise BadInput(f"reduction is {shown(reduction)}: use {' or '.join(REDUCTIONS)}")
-    if not isinstance(module, torch.nn.Module):
-        raise BadInput(f"module is {shown(module)}: give a torch.nn.Module")
+    check_reduction(reduction)
+    check_module(module)
     count = dataset if isinstance(dataset, int) else length_of(dataset, "dataset")
     if count < 1:
         raise BadInput(f"dataset is {shown(dataset)}: give a Dataset, or how many samples it has")
-    check_values(module)
     if state is not None:
         load_state(module, state)
     vector = Vector(module)
     task = LoopTask(vector, count, optimizer, scheduler, micro_batch, state, reduction)
     return Join(task, reduction == "mean", options)
-
-
-def _start_mpi() -> None:
-    """It starts with the first data set. A rank that fails afterwards does not leave the others
-    waiting for its start."""
-    data_set_of([[0.0]], [0.0], task="regression")

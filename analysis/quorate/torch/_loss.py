@@ -17,6 +17,11 @@ from .._native import BadInput
 REDUCTIONS = ("mean", "sum")
 
 
+def check_reduction(reduction: str) -> None:
+    if reduction not in REDUCTIONS:
+        raise BadInput(f"reduction is {shown(reduction)}: use {' or '.join(REDUCTIONS)}")
+
+
 class Loss:
     """A function of (outputs, targets) that is a mean over the batch, or a sum.
 
@@ -25,8 +30,7 @@ class Loss:
     """
 
     def __init__(self, function: Callable[[Any, Any], Any], reduction: str) -> None:
-        if reduction not in REDUCTIONS:
-            raise BadInput(f"reduction is {shown(reduction)}: use {' or '.join(REDUCTIONS)}")
+        check_reduction(reduction)
         own = getattr(function, "reduction", reduction)
         if own != reduction:
             remedy = f"reduction={own!r}" if own in REDUCTIONS else 'a loss with reduction="mean"'

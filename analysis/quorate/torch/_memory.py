@@ -15,8 +15,7 @@ def keep_freed_memory() -> None:
     """Lets the C library keep freed memory for the tensors of the next step.
 
     By default glibc gives back large blocks and the end of its heap, and a step faults all their
-    pages in again: a small convolutional network took 65 ms a step in place of 14, by chance of
-    where its blocks lay. Other C libraries are left alone.
+    pages in again, by chance of where its blocks lie. Other C libraries are left alone.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

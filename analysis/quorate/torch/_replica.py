@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,7 @@ class Replica:
         """A copy of the module on the CPU, at any point."""
         with computing:
             self._set_training(True)
-            for one in self.vector.trained:
-                one.grad = None
-            return copy.deepcopy(self.vector.module).cpu()
+            return self.vector.copied_module()
 
     def add_gradient(
         self,

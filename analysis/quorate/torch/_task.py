@@ -19,7 +19,7 @@ from ._optimizer import MakeOptimizer, MakeScheduler
 from ._replica import Replica
 from ._samples import Collate, Samples
 from ._training import Training, TrainingModel, load_state
-from ._vector import check_values
+from ._vector import check_module
 
 PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 
@@ -110,7 +110,5 @@ class TaskModel(TrainingModel):
 
 def _copied(module: Any, dtype: Any) -> Any:
     """A copy of a module on the CPU, in a type."""
-    if not isinstance(module, torch.nn.Module):
-        raise BadInput(f"module is {shown(module)}: give a torch.nn.Module")
-    check_values(module)
+    check_module(module)
     return copy.deepcopy(module).cpu().to(dtype)

@@ -27,7 +27,6 @@ from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
 from ._vector import Vector
 
 MICRO_BATCH = 128
-LOCAL_STEPS = ("local-average", "anytime-sgd")  # schemes where step is that of the workers
 
 
 class Training(BaseTask):
@@ -88,14 +87,18 @@ class Training(BaseTask):
                 raise BadInput(f"{name} is given beside a Task, which has its {part}: leave it out")
         scheme = component_of("scheme", given.get("scheme"))
         named = scheme.text if scheme else given.get("scheme")
-        if named in LOCAL_STEPS and given.get("step") is None:
+        options = _options_of_scheme(named)
+        if "local-steps" in options and given.get("step") is None:
             raise BadInput(
                 f"{named} makes local steps of gradient descent: give step, their learning rate;"
                 " the optimiser is the outer one, at the coordinator"
             )
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
         defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
-        if _cuts_by_time(given.get("scheme")):
+        # By itself a scheme that cuts by time would look at the clock after a sample or two, which
+        # a module computes hardly faster than many. An option of the scheme's own stays.
+        own_options = scheme.options if scheme else {}
+        if "micro-batch" in options and "micro_batch" not in own_options:
             defaults["micro_batch"] = min(self.micro_batch, self.counts[0])
         return {**defaults, **{n: v for n, v in given.items() if v is not None}, **own}
 
@@ -170,17 +173,14 @@ def _final(made: list[TorchOptimizer], result: Result) -> dict[str, Any] | None:
     return None
 
 
-def _cuts_by_time(scheme: Any) -> bool:
-    """Whether a scheme has an option `micro_batch`, which is not given yet. By itself it would look
-    at the clock after a sample or two, which a module computes hardly faster than many."""
-    component = component_of("scheme", scheme) if scheme is not None else None
-    if component is not None and "micro_batch" in component.options:
-        return False
-    name = component.text if component is not None else scheme
-    return any(
-        kind == "scheme" and known == name and "micro-batch" in [option[0] for option in options]
+def _options_of_scheme(name: Any) -> list[str]:
+    """The options that a scheme of that name reads; none if there is no such scheme."""
+    return [
+        option[0]
         for kind, known, *_, options in _quorate.components()
-    )
+        if kind == "scheme" and known == name
+        for option in options
+    ]
 
 
 def _checked_micro_batch(given: int | None) -> int:

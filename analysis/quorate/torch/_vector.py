@@ -13,6 +13,7 @@ in checkpoints. Other buffers do not travel.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from typing import Any
 
@@ -20,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from .._arrays import shown
 from .._native import BadInput
-from ._chance import seed_chance as seed_chance  # noqa: F401
 
 
 class _Writable:
@@ -54,8 +55,10 @@ def check_layers(module: Any) -> None:
             )
 
 
-def check_values(module: Any) -> None:
-    """Refuses numbers that are not there yet, or are not real."""
+def check_module(module: Any) -> None:
+    """Refuses what is no module, and numbers that are not there yet, or are not real."""
+    if not isinstance(module, torch.nn.Module):
+        raise BadInput(f"module is {shown(module)}: give a torch.nn.Module")
     values = [*module.parameters(), *module.buffers()]
     if any(isinstance(one, torch.nn.parameter.UninitializedTensorMixin) for one in values):
         raise BadInput(
@@ -80,7 +83,7 @@ class Vector:
     """
 
     def __init__(self, module: Any) -> None:
-        check_values(module)
+        check_module(module)
         check_layers(module)
         self.module, self.updates = module, 0
         self.trained = [one for one in module.parameters() if one.requires_grad]
@@ -120,6 +123,12 @@ class Vector:
                     self._places.append((owner._buffers, name))
                 elif name == "num_batches_tracked":
                     self._counters.append(value)
+
+    def copied_module(self) -> Any:
+        """A copy of the module on the CPU, without gradients, at any point."""
+        for one in self.trained:
+            one.grad = None
+        return copy.deepcopy(self.module).cpu()
 
     def cut(self, flat: Any, like: list[Any]) -> list[Any]:
         """Views of a tensor laid out as the vector, with the shapes of the first of its parts."""
