@@ -28,8 +28,8 @@ DEFAULTS = {"workers": 2, "batch": 128, "steps": 30, "seed": 0, "files": [], "op
 DEFAULTS |= {"task": {}, "pace": 0, "slow": -1, "slower": 1, "accuracy": False}
 STEPS = {"cnn": 60, "residual": 8, "transformer": 20, "resnet18": 8}
 PACE = 0.004  # seconds a sample, much more than it takes, as four workers share two cores
-# Quorate lets glibc keep what tensors free, without which all loops here take up to five times as
-# long, by chance of where their blocks lie. So the others are given the same.
+# Quorate lets glibc keep what tensors free, without which loops may fault it in again in each step,
+# by chance of where their blocks lie. So the others are given the same.
 KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
 # Of local steps: their number before each average, the inner rate, and the outer optimisers.
 LOCAL_STEPS = (10, 50, 500)
