@@ -19,7 +19,8 @@ from ._native import BadInput, _quorate
 from ._options import document, option_name, text_of
 from ._progress import Progress
 from ._run import _command, _prepared
-from ._tasks import keywords_of
+from ._tasks import keywords_of, watched
+from ._threads import one_thread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,8 +62,11 @@ def advise(data: Any = None, **options: Any) -> Advice:
         progress = progress or Progress(count, "simulations")
         progress.step()
 
+    prepared = _prepared(data, options)
+    with one_thread(), watched(data):
+        advice = _quorate.advise(prepared, show)
     rows, schemes = [], []
-    for found in _quorate.advise(_prepared(data, options), show):
+    for found in advice:
         name, own, seconds, half, per_round, rounds, closed, fastest = found[:8]
         least, left, doubt, best = found[8:]
         schemes.append(Component("scheme", name, dict(own)))
@@ -110,7 +114,8 @@ def tune(
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/scores.csv"
         given = {"grid": text, "metric": metric, "output": path, **options}
-        _command("tune", [], keywords_of(data, given))
+        with one_thread(), watched(data):
+            _command("tune", [], keywords_of(data, given))
         table = pd.read_csv(path)
     names = [option_name(name) for name in grid]
     means = table.groupby(names, sort=False)[metric].mean()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One thread for NumPy's and PyTorch's products while runs go on.
+"""How many threads NumPy's and PyTorch's products take: one while runs go on, unless a run says
+otherwise.
 
 Workers are many, and a sum that several threads share may have other bits.
 """
@@ -59,14 +60,22 @@ def _torch_threads(count: int | None = None) -> int:
     return before
 
 
+def use_threads(count: int) -> None:
+    """Products of this thread take so many threads from here on. In a run, `one_thread` puts back
+    what was before."""
+    for put, get in _controls():
+        if get() != count:
+            put(count)
+    if _torch_threads() != count:
+        _torch_threads(count)
+
+
 @while_runs_go_on
 def one_thread() -> Iterator[None]:
     """Products take one thread until the last run of this process ends."""
-    controls = _controls()
-    before: list[tuple[Callable[[int], object], int]] = [(put, get()) for put, get in controls]
-    before.append((_torch_threads, _torch_threads(1)))
-    for put, _ in controls:
-        put(1)
+    before: list[tuple[Callable[[int], object], int]] = [(put, get()) for put, get in _controls()]
+    before.append((_torch_threads, _torch_threads()))
+    use_threads(1)
     yield
     for restore, count in before:
         restore(count)

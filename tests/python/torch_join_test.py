@@ -38,7 +38,7 @@ def net():
 def make(parameters):
     return torch.optim.AdamW(parameters, 0.01)
 
-dataset, module, loss, tasks = Noisy(), net(), torch.nn.CrossEntropyLoss(), []
+dataset, module, loss, tasks, threads = Noisy(), net(), torch.nn.CrossEntropyLoss(), [], set()
 options = dict(scheme="uncoded", batch=64, rounds=12, seed=3)
 ahead = dict(num_workers=1, persistent_workers=True)
 
@@ -48,6 +48,7 @@ def train(module=module, dataset=dataset, step=None, loader={}, ranks=None, **mo
         for work in job:
             tasks.append(work)
             for x, y in work.batches(batches):
+                threads.add(torch.get_num_threads())
                 if step and job.rank == 2:
                     step(work, x, y)
                 else:
@@ -72,11 +73,13 @@ def mpi(tmp_path, code, ranks=3):
 def test_a_loop_has_the_bits_of_a_simulated_task(tmp_path):
     """With dropout, batch normalisation and augmentation; also with a loader that reads ahead."""
     code = """
+options["threads"] = 3
 results = train(), train(net(), loader=ahead)
+assert threads <= {3}
 assert (results[0] is None) == (q.rank() > 0)
 assert len(tasks) == 24 * (q.rank() > 0)
 if results[0]:
-    task = qt.Task(net(), dataset, loss, optimizer=make, micro_batch=12)
+    task = qt.Task(net(), dataset, loss, make, micro_batch=12, threads=options.pop("threads"))
     simulated = q.simulate(task, workers=2, **options)
     for result in results:
         assert np.array_equal(result.model, simulated.model)

@@ -56,6 +56,7 @@ CASES = {
     "no device": (dict(device="abacus"), "device is 'abacus': use auto, cpu"),
     "a precision": (dict(precision="half"), "precision is 'half': use float32 or float64"),
     "a micro-batch": (dict(micro_batch=0), "micro_batch is 0"),
+    "no threads": (dict(threads=0), "threads is 0: use auto, or a number from 1 to 1024"),
     "a reduction": (dict(reduction="none"), "reduction is 'none': use mean or sum"),
     "another reduction": (
         dict(loss=nn.CrossEntropyLoss(reduction="sum")),
@@ -152,6 +153,8 @@ def test_options_that_a_task_brings_are_refused(q):
     for name in ("model", "optimizer"):
         with pytest.raises(q.BadInput, match=f"{name} is given beside a Task"):
             q.simulate(given(), workers=2, rounds=1, **{name: "adam"})
+    with pytest.raises(q.BadInput, match="threads is given beside a Task: give it to the Task"):
+        q.simulate(given(), workers=2, rounds=1, threads=2)
     with pytest.raises(q.BadInput, match="weight_decay"):
         q.simulate(given(), workers=2, rounds=1, l2=0.1)
 

@@ -86,10 +86,17 @@ except q.BadInput as error:  # the other ranks are sent away
 
 
 def test_a_task_of_a_plugin_runs_from_the_command_line(tmp_path):
-    lines = "from torch import nn\nimport quorate.torch as qt\nfrom small_torch import *\n"
-    lines += (
-        "loss = nn.CrossEntropyLoss()\ntask = qt.Task(network(), images(), loss, sgd, name='small')"
-    )
+    lines = """
+import quorate.torch as qt
+from small_torch import *
+
+class Loss(nn.CrossEntropyLoss):
+    def forward(self, outputs, targets):
+        assert torch.get_num_threads() == 3
+        return super().forward(outputs, targets)
+
+task = qt.Task(network(), images(), Loss(), sgd, threads=3, name="small")
+"""
     (tmp_path / "small.py").write_text(lines)
     env = environment({"PYTHONPATH": f"{PACKAGE}:{REPOSITORY / 'tests' / 'python'}"})
 

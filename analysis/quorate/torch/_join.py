@@ -17,8 +17,9 @@ from .._native import BadInput, _quorate
 from .._result import Result
 from .._run import end_all_ranks, rank, run
 from .._samples import SampleModel
-from .._threads import one_thread
+from .._threads import one_thread, use_threads
 from ._chance import kept_chance
+from ._cores import threads_here
 from ._handover import Handover, Numbers
 from ._loss import check_reduction
 from ._optimizer import MakeOptimizer, MakeScheduler
@@ -59,11 +60,11 @@ class LoopTask(Training):
         self.vector, self.handover, self.sampler = vector, Handover(), Sampler()
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        own = {"threads": 1, "evaluate_every": 0}
-        for name in own:
-            if given.get(name):
-                raise BadInput(f"{name} is given, which a loop of your own decides: leave it out")
-        return {**super().keywords(given), **own}
+        if given.get("evaluate_every"):
+            raise BadInput(
+                "evaluate_every is given, which a loop of your own decides: leave it out"
+            )
+        return {**super().keywords(given), "evaluate_every": 0}
 
     def new_model(self, chance: int = 0) -> SampleModel:
         self.sampler.seed = chance
@@ -92,6 +93,7 @@ class Join:
     def __enter__(self) -> Join:
         self._entered = True
         self._around.enter_context(one_thread())
+        use_threads(threads_here(self._task.threads))
         self._around.enter_context(kept_chance())
         if self.rank > 0:
             self._engine.start()
@@ -158,6 +160,7 @@ def join(
     scheduler: MakeScheduler | None = None,
     reduction: str = "mean",
     micro_batch: int | None = None,
+    threads: int | str = "auto",
     state: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Join:
@@ -175,7 +178,7 @@ def join(
     module: where each rank computes, on the device that you choose. Its parameters and buffers get
     memory of their own: move or cast it before. Rank 0's are those that the run begins with.
     dataset: map-style, or the number of its samples.
-    optimizer, scheduler, state, micro_batch: as for `Task`.
+    optimizer, scheduler, micro_batch, threads, state: as for `Task`.
     reduction: whether the losses that work.backward() gets are means over batches, or "sum".
     options: those of `run`, except evaluate_every: score the module of rank 0 yourself.
 
@@ -196,5 +199,6 @@ def join(
     if state is not None:
         load_state(module, state)
     vector = Vector(module)
-    task = LoopTask(vector, count, optimizer, scheduler, micro_batch, state, reduction)
+    updating = optimizer, scheduler
+    task = LoopTask(vector, count, *updating, micro_batch, threads, state, reduction)
     return Join(task, reduction == "mean", options)

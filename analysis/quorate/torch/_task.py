@@ -44,6 +44,7 @@ class Task(Training):
     device: where workers compute; "auto": a GPU of the rank's own, or the CPU.
     precision: "float32" or "float64", of parameters, inputs and gradients.
     micro_batch: the most samples that are computed at once.
+    threads: with which a rank computes; "auto": over MPI the cores that it may use, else 1.
     state: of `state`, to begin from. name: what traces call the model.
 
     Samples of a batch are computed in micro-batches, whose statistics batch normalisation uses; its
@@ -66,6 +67,7 @@ class Task(Training):
         device: str = "auto",
         precision: str = "float32",
         micro_batch: int | None = None,
+        threads: int | str = "auto",
         state: Mapping[str, Any] | None = None,
         name: str = "",
     ) -> None:
@@ -77,8 +79,8 @@ class Task(Training):
             load_state(own, state)
         self.replica = Replica(own, samples, Loss(loss, reduction), device)
         counts = samples.count, samples.evaluated
-        vector = self.replica.vector
-        super().__init__(vector, counts, optimizer, scheduler, micro_batch, state, reduction, name)
+        vector, updating = self.replica.vector, (optimizer, scheduler)
+        super().__init__(vector, counts, *updating, micro_batch, threads, state, reduction, name)
         self.new_optimizer()  # tells now what is wrong with it
 
     def new_model(self, chance: int = 0) -> SampleModel:

@@ -21,7 +21,9 @@ from .._native import BadInput, _quorate
 from .._result import Result
 from .._samples import SampleModel
 from .._tasks import BaseTask, Finish
+from .._threads import use_threads
 from ._chance import kept_chance
+from ._cores import checked_threads, threads_here
 from ._memory import keep_freed_memory
 from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
 from ._vector import Vector
@@ -34,7 +36,8 @@ class Training(BaseTask):
     gradients derive it.
 
     vector: of the module; the run begins with what is in it. counts: samples to train on, and to
-    evaluate on. reduction: of the losses of a batch. name: what traces call the model.
+    evaluate on. threads: of a rank, or "auto". reduction: of the losses of a batch. name: what
+    traces call the model.
     """
 
     def __init__(
@@ -44,11 +47,13 @@ class Training(BaseTask):
         optimizer: MakeOptimizer,
         scheduler: MakeScheduler | None,
         micro_batch: int | None,
+        threads: int | str,
         state: Mapping[str, Any] | None,
         reduction: str,
         name: str = "",
     ) -> None:
         keep_freed_memory()
+        self.threads = checked_threads(threads)
         self.counts, self.micro_batch = counts, _checked_micro_batch(micro_batch)
         self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
         self._made: list[list[TorchOptimizer]] = []  # by the runs that go on
@@ -69,6 +74,11 @@ class Training(BaseTask):
         """The model of a run. chance: the key of what module and samples draw."""
         raise NotImplementedError
 
+    def begin(self, chance: int, threads: int) -> SampleModel:
+        """The model of a run, which computes in this thread. threads: 0: those of this object."""
+        use_threads(threads or threads_here(self.threads))
+        return self.new_model(chance)
+
     def copied_module(self) -> Any:
         """A copy of the module on the CPU, at any point."""
         raise NotImplementedError
@@ -85,6 +95,8 @@ class Training(BaseTask):
         for name, part in (("model", "module"), ("optimizer", "optimizer")):
             if given.get(name) is not None:
                 raise BadInput(f"{name} is given beside a Task, which has its {part}: leave it out")
+        if given.get("threads") is not None:
+            raise BadInput("threads is given beside a Task: give it to the Task, Task(threads=4)")
         scheme = component_of("scheme", given.get("scheme"))
         named = scheme.text if scheme else given.get("scheme")
         options = _options_of_scheme(named)
@@ -94,6 +106,7 @@ class Training(BaseTask):
                 " the optimiser is the outer one, at the coordinator"
             )
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
+        own["torch_threads"] = self.threads or None
         defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
         # By itself a scheme that cuts by time would look at the clock after a sample or two, which
         # a module computes hardly faster than many. An option of the scheme's own stays.
@@ -203,10 +216,15 @@ def _add(training: Training, word: str) -> str:
         return found
 
     text = f"a module of PyTorch: {training.text}"
-    chance = [["chance", "N", "0", "key of what a module of PyTorch draws: the seed", "int"]]
-    name = _register(
-        "model", word, token, lambda chance=0: living().new_model(chance), text, "", chance
-    )
+    own = [
+        ["chance", "N", "0", "key of what a module of PyTorch draws: the seed", "int"],
+        ["torch-threads", "N", "0", "threads that PyTorch takes in a rank; 0: as it says", "int"],
+    ]
+
+    def begin(chance: int = 0, torch_threads: int = 0) -> SampleModel:
+        return living().begin(chance, torch_threads)
+
+    name = _register("model", word, token, begin, text, "", own)
     optimizer = _register(
         "optimizer", name, token, lambda: living().new_optimizer(), f"that of {text}", "", []
     )
