@@ -22,6 +22,11 @@ from ._threads import one_thread
 if TYPE_CHECKING:
     import pandas as pd
 
+# Seconds of silence after which a worker of a task is taken for dead. It answers between
+# micro-batches only. Of a module they may be long: the first one compiles and warms up, and workers
+# that are threads take turns.
+TIMEOUT_OF_TASKS = "300"
+
 
 def _label_of(scheme: Any) -> str:
     component = component_of("scheme", scheme) if scheme is not None else None
@@ -121,6 +126,8 @@ def run(data: Any, **options: Any) -> Result | None:
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
     prepared = _run_options(data, options)  # what is wrong with these is wrong on all ranks
+    if isinstance(data, BaseTask):
+        prepared.setdefault("timeout", TIMEOUT_OF_TASKS)
     try:
         if options.get("trace") is not None:
             return _traced("run", data, options, prepared)

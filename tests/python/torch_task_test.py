@@ -101,6 +101,13 @@ def test_threads_and_the_virtual_clock_agree_bit_for_bit(q):
     assert np.array_equal(runs[0].model, runs[1].model)
 
 
+def test_a_worker_in_a_long_micro_batch_is_not_soon_taken_for_dead(q):
+    """Deaths that are simulated are noticed as soon as those of other models."""
+    given, common = task(), {"workers": 2, "rounds": 1}
+    asked = q.run(given, **common), q.run(given, timeout=7, **common), q.simulate(given, **common)
+    assert [float(result.options["timeout"]) for result in asked] == [300, 7, 10]
+
+
 def test_runs_of_a_sweep_share_a_task_and_stay_apart(q):
     given = task(module=network(nn.Dropout(0.5)))
     runs = q.sweep(
