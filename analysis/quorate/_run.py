@@ -126,6 +126,10 @@ def run(data: Any, **options: Any) -> Result | None:
     trace: a file for the trace; then options of checkpoints hold, and the run can be resumed.
     """
     prepared = _run_options(data, options)  # what is wrong with these is wrong on all ranks
+    if prepared.get("resilient") == "on":
+        raise BadInput(
+            "resilient is on, which ends the process with the run: use `python3 -m quorate run`"
+        )
     if isinstance(data, BaseTask):
         prepared.setdefault("timeout", TIMEOUT_OF_TASKS)
     try:

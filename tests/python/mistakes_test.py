@@ -283,6 +283,14 @@ def test_what_commands_log_is_raised(q, data):
         q.optimum(data, model="mlp")
 
 
+@pytest.mark.parametrize("files", [{}, {"trace": "resilient.h5"}], ids=["memory", "trace"])
+def test_a_run_that_would_end_the_process_is_refused(q, data, tmp_path, monkeypatch, files):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(q.BadInput, match="resilient is on, which ends the process"):
+        q.run(data, workers=2, rounds=1, step=1, resilient=True, **files)
+    assert not list(tmp_path.iterdir())
+
+
 def test_threads_that_inspect_leave_stdout_alone(q, data):
     before = os.readlink("/proc/self/fd/1")
     threads = [threading.Thread(target=lambda: q.inspect(data)) for _ in range(8)]
