@@ -8,6 +8,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from ._doctor import look_at_torch
 from ._native import BadInput, _quorate
 from ._plugins import load
 
@@ -35,4 +36,5 @@ _PATH = f'PYTHONPATH={_HERE}"${{PYTHONPATH:+:$PYTHONPATH}}"'
 _quorate.run_as(f"env {_PATH} {shlex.quote(sys.executable)} -m quorate")
 _quorate.log_to(None)  # to stderr, as the program does
 _quorate.python_plugins(load_or_tell)
+_quorate.look_at_torch_with(look_at_torch)
 sys.exit(_quorate.program(sys.argv[1:]))

@@ -71,6 +71,20 @@ void print_files(const DoctorFacts& facts)
     print(lines);
 }
 
+// Of the first rank of each host; findings say where the others differ.
+void print_torch(const DoctorFacts& facts)
+{
+    std::vector<Cells> lines = {{"host", "PyTorch", "built for", "threads", "GPUs"}};
+    for (const auto& [host, ranks] : hosts_of(facts)) {
+        const auto& torch = ranks[0]->torch;
+        if (torch.version.empty()) continue;
+        lines.push_back({host, torch.version, torch.platform.empty() ? "CPUs" : torch.platform,
+                         std::to_string(torch.threads),
+                         fmt::format("{} of {}", torch.gpus.size(), torch.installed)});
+    }
+    print(lines);
+}
+
 void print_facts(const DoctorFacts& facts)
 {
     const auto hosts = hosts_of(facts).size();
@@ -82,6 +96,7 @@ void print_facts(const DoctorFacts& facts)
                    gib(static_cast<std::int64_t>(facts.data_bytes)));
     fmt::print("\n");
     print_hosts(facts);
+    print_torch(facts);
     print_files(facts);
 }
 

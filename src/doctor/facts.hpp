@@ -21,6 +21,19 @@ struct FileFacts {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FileFacts, option, path, wrong, bytes, free)
 
+/// What PyTorch says in the process of a rank. All is empty unless Python runs the program.
+struct TorchFacts {
+    std::string version;            // empty: there is none
+    std::string wrong;              // why it cannot be imported; empty: it can
+    std::string platform;           // "CUDA 12.4", "ROCm 6.1"; empty: it was built for CPUs alone
+    std::int64_t threads = 0;       // that the rank computes with while a run goes on
+    std::vector<std::string> gpus;  // that it sees, by UUID; each is empty if that is not known
+    std::int64_t takes = -1;        // where a worker would compute, a number of these; -1: the CPU
+    std::int64_t installed = 0;     // GPUs of the host, whoever may use them
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TorchFacts, version, wrong, platform, threads, gpus, takes,
+                                   installed)
+
 /// What a rank says of itself and its host. Sizes are bytes; -1: there is no limit.
 struct RankFacts {
     int rank = 0;
@@ -39,11 +52,12 @@ struct RankFacts {
     std::string clock_source;
     double clock_ahead = 0;  // seconds, at least, by which its wall clock is ahead of rank 0's
     std::vector<FileFacts> files;  // of the first rank of each host
+    TorchFacts torch;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankFacts, rank, host, program, mpi, mpis, cores, machine_cores,
                                    memory, free_memory, shm, shm_free, shares, open_files,
                                    open_files_limit, open_files_most, file_size_limit,
-                                   clock_resolution, clock_source, clock_ahead, files)
+                                   clock_resolution, clock_source, clock_ahead, files, torch)
 
 /// A launcher in the PATH, and whose it is: mpich, openmpi or empty for not known.
 struct LauncherFacts {
@@ -78,5 +92,8 @@ struct HostRanks {
 
 /// Returns the hosts, in the order of their first ranks.
 std::vector<HostRanks> hosts_of(const DoctorFacts& facts);
+
+/// Returns them in words: "ranks 1-3", or "rank 1".
+std::string spoken(const std::vector<std::int64_t>& ranks);
 
 }  // namespace quorate

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "doctor/torch_findings.hpp"
 #include "jobs/manifest.hpp"
 
 namespace quorate {
@@ -22,23 +23,30 @@ std::vector<HostRanks> hosts_of(const DoctorFacts& facts)
     return all;
 }
 
+std::string spoken(const std::vector<std::int64_t>& ranks)
+{
+    return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks);
+}
+
 namespace {
 
 constexpr std::int64_t mib = std::int64_t{1024} * 1024;
 
 std::string gib(double bytes) { return fmt::format("{:.3g} GiB", bytes / (1024.0 * mib)); }
 
-// "ranks 1-3", or "rank 1".
-std::string spoken(const std::vector<std::int64_t>& ranks)
-{
-    return (ranks.size() == 1 ? "rank " : "ranks ") + ranges(ranks);
-}
-
-std::string spoken(const std::vector<const RankFacts*>& ranks)
+std::string spoken_ranks(const std::vector<const RankFacts*>& ranks)
 {
     std::vector<std::int64_t> numbers;
     for (const auto* rank : ranks) numbers.push_back(rank->rank);
     return spoken(numbers);
+}
+
+// Threads of a rank: those that the user speaks of, or more if PyTorch takes more.
+std::size_t threads_of(const DoctorFacts& facts, const HostRanks& host)
+{
+    std::int64_t most = facts.threads;
+    for (const auto* rank : host.ranks) most = std::max(most, rank->torch.threads);
+    return static_cast<std::size_t>(most);
 }
 
 class Judge {
@@ -59,6 +67,7 @@ public:
         }
         same_data();
         clocks();
+        std::ranges::move(judge_torch(facts_), std::back_inserter(findings_));
         std::ranges::stable_partition(findings_, &Finding::error);
         return std::move(findings_);
     }
@@ -129,17 +138,17 @@ private:
     }
 
     // How to give each rank cores of its own.
-    std::string binding() const
+    std::string binding(std::size_t threads) const
     {
-        const auto each = facts_.threads > 1 ? fmt::format(":{}", facts_.threads) : "";
+        const auto each = threads > 1 ? fmt::format(":{}", threads) : "";
         return facts_.built_mpi == "openmpi"
-                   ? fmt::format("--bind-to core --map-by slot:pe={}", facts_.threads)
+                   ? fmt::format("--bind-to core --map-by slot:pe={}", threads)
                    : "-bind-to core" + each;
     }
 
     void cores(const HostRanks& host)
     {
-        const auto threads = static_cast<std::size_t>(facts_.threads);
+        const auto threads = threads_of(facts_, host);
         std::map<std::vector<std::int64_t>, std::vector<const RankFacts*>> by_cores;
         std::set<std::int64_t> usable;
         for (const auto* rank : host.ranks) {
@@ -155,9 +164,9 @@ private:
                     warn(
                         "host {}: {}{} {} bound to core{} {}{}: they take turns there; start the "
                         "ranks with {}, or srun --cpus-per-task={} --cpu-bind=cores",
-                        host.host, spoken(ranks), each, several ? "are" : "is",
+                        host.host, spoken_ranks(ranks), each, several ? "are" : "is",
                         cores.size() > 1 ? "s" : "", ranges(cores), several ? " together" : "",
-                        binding(), threads);
+                        binding(threads), threads);
                     return;
                 }
         if (wanted > usable.size()) {
@@ -169,7 +178,7 @@ private:
                 usable.size() > 1 ? "s" : "",
                 more ? fmt::format(" of the machine's {}", host.ranks[0]->machine_cores) : "",
                 std::max<std::size_t>(1, usable.size() / threads),
-                more ? ", or bind ranks to more: " + binding() : "");
+                more ? ", or bind ranks to more: " + binding(threads) : "");
             return;
         }
         if (host.ranks.size() < 2) return;
@@ -178,7 +187,7 @@ private:
                 warn(
                     "host {}: {} are not bound, each may use cores {}: the system moves them "
                     "about; start them with {}, or srun --cpus-per-task={} --cpu-bind=cores",
-                    host.host, spoken(ranks), ranges(cores), binding(), threads);
+                    host.host, spoken_ranks(ranks), ranges(cores), binding(threads), threads);
                 return;
             }
     }
@@ -193,7 +202,7 @@ private:
                 "host {}: {} cannot share memory with rank {}: points and contributions travel in "
                 "messages; give all ranks of the host one container and one user, or let "
                 "/proc/PID/fd be opened (ptrace_scope, hidepid)",
-                host.host, spoken(apart), host.ranks[0]->rank);
+                host.host, spoken_ranks(apart), host.ranks[0]->rank);
         // A resilient run has MPI use TCP.
         const auto ranks =
             std::max<std::ptrdiff_t>(facts_.launched ? 1 : 2, std::ssize(host.ranks));

@@ -122,6 +122,12 @@ std::int64_t limit_of(int resource, bool most = false)
 
 std::string reason() { return std::strerror(errno); }
 
+std::function<std::string()>& torch_look()
+{
+    static std::function<std::string()> look;
+    return look;
+}
+
 }  // namespace
 
 double wall_clock()
@@ -166,6 +172,14 @@ RankFacts look_at_host()
     facts.clock_source =
         first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
     return facts;
+}
+
+void look_at_torch_with(std::function<std::string()> look) { torch_look() = std::move(look); }
+
+TorchFacts look_at_torch()
+{
+    if (!torch_look()) return {};
+    return nlohmann::json::parse(torch_look()()).get<TorchFacts>();
 }
 
 FileFacts try_reading(const std::string& option, const std::string& path)

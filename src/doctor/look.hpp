@@ -2,6 +2,7 @@
 // What a rank finds out about itself and its host, by itself.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@ namespace quorate {
 /// Reads what the system says of this process and its host; not yet: rank, shares, files. Local.
 /// Reads small files of /proc and /sys.
 RankFacts look_at_host();
+
+/// Has look_at_torch() ask a function, which Python gives.
+/// @param look  returns the JSON of TorchFacts; throws nothing
+void look_at_torch_with(std::function<std::string()> look);
+
+/// Asks PyTorch, if Python runs the program. Local. To be called when MPI has started, because
+/// workers choose their GPUs by rank.
+TorchFacts look_at_torch();
 
 /// Tries a file that runs read: opens it. Local.
 /// @param option  that names it, for the judge

@@ -288,6 +288,8 @@ std::optional<DoctorFacts> find_out(const Settings& settings)
         "info), and look whether the hosts reach each other (firewall, network interface)\n";
     start_mpi();
     own.open_files = count_open_files();
+    doing = "quorate: PyTorch cannot be imported in time: its file system, or a driver, hangs\n";
+    own.torch = look_at_torch();
     doing = "quorate: a rank, or the file system of --data or --trace, does not answer in time\n";
     const SharedFile memory("quorate-doctor");
     // Less than the whole time, so that the facts can still be printed.

@@ -26,6 +26,7 @@
 #include "commands/options.hpp"
 #include "commands/run.hpp"
 #include "commands/simulation.hpp"
+#include "doctor/look.hpp"
 #include "engine/scheme_check.hpp"
 #include "jobs/share.hpp"
 #include "parts/plugins.hpp"
@@ -364,6 +365,15 @@ void load_python_plugins_with(const py::function& function)
     });
 }
 
+void ask_python_of_torch(const py::function& function)
+{
+    auto* const look = new py::function(function);
+    look_at_torch_with([look] {
+        const py::gil_scoped_acquire gil;
+        return (*look)().cast<std::string>();
+    });
+}
+
 }  // namespace
 
 }  // namespace quorate::bindings
@@ -419,4 +429,5 @@ PYBIND11_MODULE(_quorate, module)
     module.def("run_as", [](const Text& command) { run_as(command); });
     module.def("log_to", &log_to_python);
     module.def("python_plugins", &load_python_plugins_with);
+    module.def("look_at_torch_with", &ask_python_of_torch);
 }

@@ -42,6 +42,22 @@ DoctorFacts healthy()
     return facts;
 }
 
+// The same, where each host has four GPUs, and each worker takes one in turn.
+DoctorFacts with_gpus()
+{
+    auto facts = healthy();
+    for (auto& rank : facts.ranks) {
+        rank.torch.version = "2.5.1";
+        rank.torch.platform = "CUDA 12.4";
+        rank.torch.threads = 1;
+        rank.torch.installed = 4;
+        for (int gpu = 0; gpu < 4; ++gpu)
+            rank.torch.gpus.push_back("GPU-" + rank.host + std::to_string(gpu));
+        rank.torch.takes = rank.rank % 4;
+    }
+    return facts;
+}
+
 DoctorFacts alone()
 {
     auto facts = healthy();
@@ -66,6 +82,7 @@ TEST(Doctor, FindsNothingWhereAllIsWell)
 {
     EXPECT_TRUE(judge(healthy()).empty());
     EXPECT_TRUE(judge(alone()).empty());
+    EXPECT_TRUE(judge(with_gpus()).empty());
 }
 
 TEST(Doctor, PassesOnWhatIsWrongWithTheWorld)
@@ -270,6 +287,68 @@ TEST(Doctor, ErrorsComeFirst)
     const auto findings = judge(facts);
     ASSERT_EQ(findings.size(), 3U);
     EXPECT_TRUE(findings[0].error && findings[1].error && !findings[2].error);
+}
+
+TEST(Doctor, WantsOnePyTorchThatCanBeImported)
+{
+    auto facts = with_gpus();
+    facts.ranks[5].torch.version = "2.1.0";
+    expect_one(facts, false, {"rank 5 on b", "PyTorch 2.1.0", "rank 0 has 2.5.1", "install"});
+    facts.ranks[5].torch = {};
+    facts.ranks[5].torch.takes = 1;
+    facts.ranks[5].torch.gpus = facts.ranks[6].torch.gpus;
+    expect_one(facts, true, {"rank 5 on b has no PyTorch", "install it there"});
+    facts.ranks[5].torch.wrong = "OSError: libcudart.so.12";
+    expect_one(facts, true, {"rank 5 on b", "libcudart.so.12", "another Python"});
+}
+
+TEST(Doctor, CountsTheThreadsOfPyTorch)
+{
+    auto facts = with_gpus();
+    for (auto& rank : facts.ranks)
+        if (rank.host == "a") rank.torch.threads = 2;
+    expect_one(facts, false, {"host a", "rank 0 of 2 threads", "--cpus-per-task=2"});
+}
+
+TEST(Doctor, NamesWorkersThatWouldLeaveGpusIdle)
+{
+    auto facts = with_gpus();
+    for (auto& rank : facts.ranks)
+        if (rank.host == "b") rank.torch.takes = -1;
+    const auto findings = judge(facts);
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_NE(findings[0].text.find("--gpus-per-task"), std::string::npos);
+    EXPECT_NE(findings[1].text.find("ranks 4-7 would compute on the CPU, and other workers"),
+              std::string::npos);
+    for (auto& rank : facts.ranks) rank.torch.installed = 0;
+    expect_one(facts, false, {"ranks 4-7", "give each a GPU"});
+    for (auto& rank : facts.ranks) {
+        rank.torch.takes = -1;
+        rank.torch.platform.clear();
+    }
+    EXPECT_TRUE(judge(facts).empty());
+    facts.ranks[4].torch.installed = 4;
+    expect_one(facts, false, {"host b", "PyTorch 2.5.1 was built for CPUs alone", "4 GPUs"});
+}
+
+TEST(Doctor, TellsHowWorkersShareGpus)
+{
+    auto facts = with_gpus();
+    for (auto& rank : facts.ranks) rank.torch.takes = 0;
+    for (auto& rank : facts.ranks)
+        if (rank.host == "a") rank.torch.takes = rank.rank - 1;
+    expect_one(facts, false, {"host b: ranks 4-7 would take 1 of 4 GPUs", "set LOCAL_RANK"});
+    for (auto& rank : facts.ranks) {
+        rank.torch.gpus.resize(2);
+        rank.torch.takes = rank.rank % 2;
+        if (rank.host == "a") rank.torch.gpus = {"GPU-of-" + std::to_string(rank.rank), "GPU-x"};
+    }
+    for (auto& rank : facts.ranks)
+        if (rank.host == "a") rank.torch.takes = 0;
+    expect_one(facts, false, {"host b: ranks 4-7 share 2 GPUs", "start 2 there"});
+    // An old PyTorch does not say which of them are the same.
+    for (auto& rank : facts.ranks) rank.torch.gpus.assign(rank.torch.gpus.size(), "");
+    EXPECT_TRUE(judge(facts).empty());
 }
 
 }  // namespace
