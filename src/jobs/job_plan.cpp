@@ -167,7 +167,7 @@ std::vector<Request> requests_of_links(const JobPlan& plan, const std::vector<in
         auto& link = links[i];
         link.workers = workers[i];
         link.ranks = beside + link.workers;
-        if (!nodes_given) link.nodes = nodes_for(plan.profile, link.ranks, link.threads);
+        if (!nodes_given) link.nodes = nodes_for(plan.profile, link);
     }
     return links;
 }
@@ -262,8 +262,10 @@ void plan_ranks(const std::string& source, JobPlan& plan)
 void plan_hosts(const Settings& settings, JobPlan& plan)
 {
     auto& request = plan.request;
+    if (settings.on("gpus-per-task"))
+        request.gpus_per_task = static_cast<int>(settings.integer("gpus-per-task", 1, 1000));
     request.nodes = settings.on("nodes") ? static_cast<int>(settings.integer("nodes", 1, 1'000'000))
-                                         : nodes_for(plan.profile, request.ranks, request.threads);
+                                         : nodes_for(plan.profile, request);
     if (!settings.on("hostfile")) return;
     if (plan.profile.scheduler != Scheduler::hosts)
         settings.refuse("hostfile",
@@ -312,6 +314,8 @@ std::vector<Option> job_options()
         {"data-folder", "FOLDER", "", "of raw data, {data} in experiments; default: QUORATE_DATA"},
         {"seeds", "LIST", "", "in place of those of the experiment, as 100..104"},
         {"nodes", "N", "", "default: as many whole nodes as the ranks need, where they fill one"},
+        {"gpus-per-task", "N", "",
+         "GPUs for each worker, asked for as the profile says; default: none"},
         {"time", "TIME", "",
          "of one run: 40min, 12h, 1-12:00:00; a number counts what it does to the scheduler: "
          "minutes "

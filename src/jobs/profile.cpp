@@ -77,6 +77,10 @@ std::map<std::string, std::function<void(const IniValue&)>> keys_of(Profile& p)
         {"jobs-most", number(p.jobs_most)},
         {"array-most", number(p.array_most)},
         {"cores-per-cache", number(p.cores_per_cache)},
+        {"gpus", number(p.gpus)},
+        {"gpu-request", word<GpuRequest>(p.gpu_request, {{"none", GpuRequest::none},
+                                                         {"per-task", GpuRequest::per_task},
+                                                         {"per-node", GpuRequest::per_node}})},
         {"memory",
          [&p](const IniValue& value) {
              p.memory = to_bytes(value.text);
@@ -137,6 +141,9 @@ Profile read_file(const std::string& path)
     if (!scheduled)
         throw BadInput(path +
                        " says no scheduler: write scheduler = slurm, openpbs, torque or hosts");
+    if (profile.gpu_request == GpuRequest::per_task && profile.scheduler != Scheduler::slurm)
+        throw BadInput(path +
+                       " says gpu-request = per-task, which SLURM alone knows: write per-node");
     return profile;
 }
 

@@ -14,17 +14,19 @@ enum class Scheduler { slurm, openpbs, torque, hosts };
 /// Returns the words for them.
 const std::map<std::string, Scheduler>& schedulers();
 enum class MemoryRequest { none, per_node, per_core, all };
+enum class GpuRequest { none, per_task, per_node };
 enum class Account { required, recommended, optional };
 
 /// A profile. Values that are not set are not known or not limited.
 struct Profile {
     std::string name, path, summary;
     Scheduler scheduler = Scheduler::slurm;
-    std::optional<int> nodes, cores, nodes_most, jobs_most, array_most, cores_per_cache;
+    std::optional<int> nodes, cores, nodes_most, jobs_most, array_most, cores_per_cache, gpus;
     std::optional<double> memory;                        // bytes of a node
     std::optional<double> time_least, time_most, purge;  // seconds
     std::vector<double> time_classes;                    // seconds, ascending
     MemoryRequest memory_request = MemoryRequest::none;
+    GpuRequest gpu_request = GpuRequest::none;
     bool whole_nodes = false;
     std::optional<bool> internet;
     Account account = Account::optional;

@@ -28,8 +28,25 @@ bool below(const std::string& path, const std::string& folder)
     return !relative.empty() && *relative.begin() != "..";
 }
 
-// How many ranks fit on a node. All threads of a rank are on the same node.
+// How many ranks fit on a node, by its cores. All threads of a rank are on the same node.
 int ranks_of_a_node(const Profile& profile, int threads) { return *profile.cores / threads; }
+
+// How many nodes have GPUs enough. Where each task is given some, the coordinator is, too.
+int nodes_by_gpus(const Profile& profile, const Request& request)
+{
+    if (request.gpus_per_task == 0 || !profile.gpus) return 0;
+    const int fit = std::max(1, *profile.gpus / request.gpus_per_task);
+    const bool all = profile.gpu_request == GpuRequest::per_task;
+    const int takers = all ? request.ranks : std::max(1, request.ranks - 1);
+    return (takers + fit - 1) / fit;
+}
+
+std::string full_nodes(int count)
+{
+    return count == 1 ? "a full node" : fmt::format("{} full nodes", count);
+}
+
+std::string spoken_gpus(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
 
 class Checks {
 public:
@@ -46,6 +63,7 @@ public:
             mail();
         }
         nodes();
+        gpus();
         folders();
         program();
         return std::move(findings_);
@@ -178,10 +196,9 @@ private:
         else if (nodes > 0 && request_.per_node() > fit)
             error("{} ranks of {} threads do not fit on {} nodes of {} cores: use --nodes {}",
                   request_.ranks, threads, nodes, cores, (request_.ranks + fit - 1) / fit);
-        else if (nodes > 0 && request_.ranks < nodes * fit)
+        else if (nodes > 0 && request_.ranks < nodes * fit && request_.gpus_per_task == 0)
             warn("{} of the {} cores of {} stay idle: use {} more workers in each run",
-                 nodes * cores - request_.cores(), nodes * cores,
-                 nodes == 1 ? "a full node" : fmt::format("{} full nodes", nodes),
+                 nodes * cores - request_.cores(), nodes * cores, full_nodes(nodes),
                  nodes * fit - request_.ranks);
         if (profile_.cores_per_cache && threads > 1 && *profile_.cores_per_cache % threads != 0 &&
             threads % *profile_.cores_per_cache != 0)
@@ -189,6 +206,32 @@ private:
                 "--threads is {}, and {} cores share a cache: ranks would straddle two; use a "
                 "divisor or a multiple",
                 threads, *profile_.cores_per_cache);
+    }
+
+    void gpus()
+    {
+        const int each = request_.gpus_per_task, nodes = request_.nodes;
+        if (each == 0) return;
+        if (profile_.scheduler == Scheduler::hosts)
+            error(
+                "nobody gives out GPUs here, each worker takes one of its host in turn: leave out "
+                "--gpus-per-task");
+        else if (profile_.gpu_request == GpuRequest::none)
+            error(
+                "its nodes have no GPUs: leave out --gpus-per-task, or use a profile that says how "
+                "they are asked for (gpu-request)");
+        else if (profile_.gpus && each > *profile_.gpus)
+            error("--gpus-per-task is {}, and a node has {}: use {} at most", each,
+                  spoken_gpus(*profile_.gpus), *profile_.gpus);
+        else if (const int needed = nodes_by_gpus(profile_, request_); nodes > 0 && needed > nodes)
+            error("{} ranks with {} for each do not fit on {} nodes of {}: use --nodes {}",
+                  request_.ranks, spoken_gpus(each), nodes, spoken_gpus(*profile_.gpus), needed);
+        else if (profile_.whole_nodes && profile_.gpus && request_.kind == RunKind::run) {
+            const int all = nodes * *profile_.gpus, idle = all - each * (request_.ranks - 1);
+            if (idle >= each)
+                warn("{} of the {} of {} stay idle: use {} more workers in each run", idle,
+                     spoken_gpus(all), full_nodes(nodes), idle / each);
+        }
     }
 
     void folders()
@@ -234,12 +277,28 @@ private:
 
 }  // namespace
 
-int nodes_for(const Profile& profile, int ranks, int threads)
+int Request::workers_per_node() const
 {
-    if (!profile.cores || profile.scheduler == Scheduler::hosts) return 0;
-    const int fit = std::max(1, ranks_of_a_node(profile, threads));
-    if (!profile.whole_nodes && ranks < fit) return 0;
-    return (ranks + fit - 1) / fit;
+    const int first = per_node();
+    return std::max({1, first - 1, std::min(first, ranks - first)});
+}
+
+int nodes_for(const Profile& profile, const Request& request)
+{
+    if (profile.scheduler == Scheduler::hosts) return 0;
+    const int by_gpus = nodes_by_gpus(profile, request);
+    const bool named = request.gpus_per_task > 0 && profile.gpu_request == GpuRequest::per_node;
+    const int least = named ? std::max(1, by_gpus) : 0;
+    if (!profile.cores) return least;
+    const int fit = std::max(1, ranks_of_a_node(profile, request.threads));
+    if (!profile.whole_nodes && request.ranks < fit) return least;
+    return std::max((request.ranks + fit - 1) / fit, by_gpus);
+}
+
+int gpus_per_node(const Profile& profile, const Request& request)
+{
+    return profile.whole_nodes && profile.gpus ? *profile.gpus
+                                               : request.gpus_per_task * request.workers_per_node();
 }
 
 std::vector<Finding> check(const Request& request, const Profile& profile)

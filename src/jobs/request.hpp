@@ -17,6 +17,7 @@ struct Request {
     RunKind kind = RunKind::run;
     std::vector<std::int64_t> rows;  // of the manifest, ascending
     int ranks = 1, threads = 1;
+    int gpus_per_task = 0;
     int nodes = 0;              // 0: the scheduler finds cores anywhere
     double seconds = 0;         // of one run
     double memory = 0;          // bytes of all ranks; 0: not known
@@ -32,11 +33,18 @@ struct Request {
     int cores() const { return ranks * threads; }
     /// Ranks of a node if they are spread evenly, rounded up.
     int per_node() const { return nodes > 0 ? (ranks + nodes - 1) / nodes : ranks; }
+    /// Workers of the node with most of them. The coordinator, which has no work for a GPU, is on
+    /// the first node.
+    int workers_per_node() const;
 };
 
 /// Returns the number of nodes to ask for if the user gave none: whole nodes where the cluster has
-/// no other jobs, or where the ranks fill a node; otherwise 0.
-int nodes_for(const Profile& profile, int ranks, int threads);
+/// no other jobs, where the ranks fill a node, or where GPUs are asked for by node; otherwise 0.
+int nodes_for(const Profile& profile, const Request& request);
+
+/// Returns the GPUs of a node to ask for where they are asked for by node: those of its workers, or
+/// all that it has where jobs use full nodes.
+int gpus_per_node(const Profile& profile, const Request& request);
 
 /// A rule that a request breaks.
 struct Finding {

@@ -41,11 +41,18 @@ std::vector<std::string> slurm_lines(const Request& request, const Profile& prof
     add("account", plain(request.account));
     add("partition", partition(request, profile));
     if (request.nodes > 0) add("nodes", std::to_string(request.nodes));
-    if (request.nodes > 0 && request.ranks % request.nodes == 0)
-        add("ntasks-per-node", std::to_string(request.ranks / request.nodes));
-    else
-        add("ntasks", std::to_string(request.ranks));
+    const bool even = request.nodes > 0 && request.ranks % request.nodes == 0;
+    const bool gpus_by_node =
+        request.gpus_per_task > 0 && profile.gpu_request == GpuRequest::per_node;
+    if (!even) add("ntasks", std::to_string(request.ranks));
+    // Beside the number of all tasks it is the most that a node gets.
+    if (even || gpus_by_node) add("ntasks-per-node", std::to_string(request.per_node()));
     if (request.threads > 1) add("cpus-per-task", std::to_string(request.threads));
+    // srun binds tasks to the GPUs of gpus-per-task; of a node's, each worker takes one in turn.
+    if (gpus_by_node)
+        add("gpus-per-node", std::to_string(gpus_per_node(profile, request)));
+    else if (request.gpus_per_task > 0)
+        add("gpus-per-task", std::to_string(request.gpus_per_task));
     const bool whole = request.nodes > 0;
     if (profile.memory_request == MemoryRequest::all && whole)
         add("mem", "0");
@@ -94,11 +101,15 @@ std::vector<std::string> pbs_lines(const Request& request, const Profile& profil
     std::string memory;
     if (profile.memory_request != MemoryRequest::none && request.memory > 0)
         memory = (open ? ":mem=" : ",mem=") + mebibytes(request.memory / (open ? nodes : 1)) + "b";
+    std::string gpus;
+    if (request.gpus_per_task > 0)
+        gpus = fmt::format("{}={}", open ? ":ngpus" : ":gpus", gpus_per_node(profile, request));
     if (open)
-        lines.push_back(fmt::format("-l select={}:ncpus={}:mpiprocs={}{}", nodes,
-                                    each * request.threads, each, memory));
+        lines.push_back(fmt::format("-l select={}:ncpus={}:mpiprocs={}{}{}", nodes,
+                                    each * request.threads, each, gpus, memory));
     else
-        lines.push_back(fmt::format("-l nodes={}:ppn={}{}", nodes, each * request.threads, memory));
+        lines.push_back(
+            fmt::format("-l nodes={}:ppn={}{}{}", nodes, each * request.threads, gpus, memory));
     lines.push_back("-l walltime=" + clock_time(request.seconds));
     // One run is not submitted as an array.
     if (request.rows.size() > 1)
@@ -167,6 +178,7 @@ Request small(Request request, const Profile& profile, const std::string& suffix
     request.rows.clear();
     request.ranks = request.threads = 1;
     request.nodes = profile.whole_nodes ? 1 : 0;
+    if (!profile.whole_nodes) request.gpus_per_task = 0;
     request.seconds = std::max(some_minutes, profile.time_least.value_or(0));
     request.memory = some_memory;
     return request;

@@ -813,6 +813,9 @@ OTHER_MPI = "mpich" if OPEN_MPI else "openmpi"
 HERE = {"SCRATCH": "{folder}", "HOME": "/nowhere", "PROJECT": "/nowhere"}
 PAYS = ["--account", "def-x", "--time", "3h"]
 
+GPU = ["--gpus-per-task", "1"]
+GPUS = SLURM + "gpus = 4\ngpu-request = {}\n"
+
 RULES = {
     "account": ("narval", BASE, [], {}, "jobs need an account: give --account"),
     "account_too": (
@@ -933,6 +936,42 @@ RULES = {
         {**HERE, "SCRATCH": "", "PROJECT": "{folder}"},
         "is below $PROJECT, which jobs cannot write: use another --output",
     ),
+    "gpus_none": (
+        "local",
+        BASE,
+        GPU,
+        {},
+        "local: its nodes have no GPUs: leave out --gpus-per-task",
+    ),
+    "gpus_hosts": ("hosts", BASE, GPU, {}, "nobody gives out GPUs here, each worker takes one"),
+    "gpus_most": (
+        GPUS.format("per-task"),
+        BASE,
+        ["--gpus-per-task", "5"],
+        {},
+        "--gpus-per-task is 5, and a node has 4 GPUs: use 4 at most",
+    ),
+    "gpus_task": (
+        GPUS.format("per-task"),
+        BASE,
+        [*GPU, "--nodes", "1"],
+        {},
+        "5 ranks with 1 GPU for each do not fit on 1 nodes of 4 GPUs: use --nodes 2",
+    ),
+    "gpus_node": (
+        GPUS.format("per-node"),
+        BASE.replace("4", "9"),
+        [*GPU, "--nodes", "2"],
+        {},
+        "10 ranks with 1 GPU for each do not fit on 2 nodes of 4 GPUs: use --nodes 3",
+    ),
+    "gpus_idle": (
+        GPUS.format("per-node") + "whole-nodes = yes\ncores = 8\n",
+        BASE.replace("4", "5"),
+        GPU,
+        {},
+        "3 of the 8 GPUs of 2 full nodes stay idle: use 3 more workers in each run",
+    ),
     "mail": ("local", BASE, ["--mail", "me"], {}, "--mail is me: give an address, or leave it out"),
     "mpi": (
         SLURM + f"mpi = {OTHER_MPI}\n",
@@ -982,6 +1021,51 @@ def test_what_keeps_all_rules_is_said_nothing_about(tmp_path):
     done = script(tmp_path, BASE, "--check")
     assert (done.returncode, done.stdout) == (0, "")
     assert OPEN_MPI or done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "cluster, workers, lines",
+    [
+        ("generic-slurm", 4, ["--ntasks=5", "--gpus-per-task=2"]),
+        (
+            GPUS.format("per-task") + "cores = 8\n",
+            8,
+            ["--nodes=5", "--ntasks=9", "--gpus-per-task=2"],
+        ),
+        (
+            GPUS.format("per-node"),
+            3,
+            ["--nodes=2", "--ntasks-per-node=2", "--gpus-per-node=4"],
+        ),
+        (
+            GPUS.format("per-node"),
+            4,
+            ["--nodes=2", "--ntasks=5", "--ntasks-per-node=3", "--gpus-per-node=4"],
+        ),
+        ("generic-pbs", 4, ["-l select=1:ncpus=5:mpiprocs=5:ngpus=8"]),
+        ("generic-torque", 4, ["-l nodes=1:ppn=5:gpus=8"]),
+    ],
+)
+def test_a_script_asks_for_gpus_as_the_profile_says(tmp_path, cluster, workers, lines):
+    if "\n" in cluster:
+        cluster = written(tmp_path, cluster, "c.ini")
+    text = BASE.replace("workers = 4", f"workers = {workers}") + PREPARE
+    ok(script(tmp_path, text, "--gpus-per-task", "2", cluster=cluster))
+    about = ("--nodes", "--ntasks", "--gpus", "-l select", "-l nodes")
+
+    def asked(part):
+        said = (tmp_path / "out" / f"{part}.sh").read_text().splitlines()
+        words = [line.split(maxsplit=1)[1] for line in said if line.startswith(("#SBATCH", "#PBS"))]
+        return [line for line in words if line.startswith(about)]
+
+    assert asked("run") == lines
+    for part in ("prepare", "analyse"):
+        assert not any("gpus" in line for line in asked(part))
+
+
+def test_pbs_knows_no_gpus_of_a_task(tmp_path):
+    profile = written(tmp_path, "scheduler = openpbs\ngpu-request = per-task\n", "c.ini")
+    refused(script(tmp_path, BASE, cluster=profile), "gpu-request = per-task", "per-node")
 
 
 def test_links_need_checkpoints(tmp_path):

@@ -236,9 +236,11 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
     programs, profile, tmp_path
 ):
     out = tmp_path / "out"
-    text = RUN.replace("workers = 4", "workers = 31").replace("seed = 1", "seed = 1..3")
+    text = RUN.replace("workers = 4", "workers = 15").replace("seed = 1", "seed = 1..3")
     words = [*experiment(tmp_path, text + "rounds = 5\nresilient = on\n" + DATA), "--cluster"]
     words += [profile, "--account", "def-x", "--mail", "me@example.org", "--time", "3h"]
+    if profile == "trillium-gpu":
+        words += ["--gpus-per-task", "1"]
     env = {"SCRATCH": str(tmp_path), "HOME": "/nowhere", "SBATCH_ACCOUNT": ""}
     done = call("script", *words, env=env)
     assert done.returncode == 0, done.stderr
@@ -252,6 +254,7 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
             ("nodes-most", ["--nodes=21"]),
             ("cores", ["--nodes=1", "--ntasks=1", "--cpus-per-task=193"]),
             ("memory", ["--mem=800G"]),
+            ("gpus", ["--gpus-per-node=5"]),
             ("array-most", ["--array=1-1001"]),
         ]:
             done = cluster.try_call("sbatch", "--test-only", *words, "run.sh", cwd=out)
