@@ -20,6 +20,7 @@
 #include "cli/command.hpp"
 #include "cli/named_columns.hpp"
 #include "cli/trace_report.hpp"
+#include "commands/throughput.hpp"
 #include "data/data_set.hpp"
 #include "optimum/optimum_cache.hpp"
 #include "run/output.hpp"
@@ -102,6 +103,14 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["decode_error_mean"] = sum(&trace::Round::decode_error) / count;
     json["bytes_sent_per_round"] = sum(&trace::Round::bytes_sent) / count;
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
+    if (const auto speed = throughput_of(trace)) {
+        json["samples_per_second"] = speed->used;
+        if (speed->answered) {
+            json["samples_answered_per_second"] = *speed->answered;
+            json["computing_share"] = *speed->computing;
+            json["delay_share"] = *speed->delay;
+        }
+    }
     std::int64_t touched = 0;
     for (const auto& worker : trace.workers) touched += worker.columns_touched;
     // What one round sends in one direction, if each worker's message has its support. Dense

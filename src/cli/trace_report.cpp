@@ -79,6 +79,21 @@ std::string answers_of(const trace::Trace& trace, const Json& facts)
                               figures(number("bytes_received_per_round") / 1000, 4));
 }
 
+// Returns how many samples a second took part, and what workers did with their time.
+std::string speed_of(const Json& facts)
+{
+    if (!facts.contains("samples_per_second")) return "";
+    const auto number = [&](const char* name) { return facts[name].get<double>(); };
+    auto text = figures(number("samples_per_second"), 4) + " samples/s used";
+    if (!facts.contains("computing_share")) return text;
+    const double computing = 100 * number("computing_share"), delay = 100 * number("delay_share");
+    text += fmt::format(", {} answered; workers compute {:.3g}% of the time, ",
+                        figures(number("samples_answered_per_second"), 4), computing);
+    if (delay > 0) text += fmt::format("sleep {:.3g}%, ", delay);
+    return text + fmt::format("wait, send or do what is not used {:.3g}%",
+                              std::max(0.0, 100 - computing - delay));
+}
+
 std::string changes_of(const Json& facts)
 {
     std::string text;
@@ -117,6 +132,7 @@ std::string trace_report(const trace::Trace& trace, const std::string& path, con
     add("workers", changes_of(facts));
     for (auto& part : summary(trace)) parts.push_back(std::move(part));
     if (!trace.rounds.empty()) add("answers", answers_of(trace, facts));
+    add("speed", speed_of(facts));
     add("made by", origin_of(trace));
     const auto end = summary_lines("more", "quorate inspect --all " + path);
     const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };

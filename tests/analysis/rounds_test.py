@@ -6,10 +6,12 @@ import re
 
 import numpy as np
 import pytest
+from program import inspect
 from traces import column, edited, simulate
-from quorate.analysis import cost, rounds
+from quorate.analysis import cost, quantities, rounds
 from quorate.analysis.curves import reached
 from quorate.analysis.groups import group
+from quorate.analysis.tasks import COMPUTING, DELAY
 from quorate.analysis.traces import BadInput, read_trace
 
 H10, H5 = 2.9289682539682538, 2.283333333333333
@@ -104,9 +106,31 @@ def test_cost_is_cores_times_time(simulated, analyse, tmp_path):
     assert found.shares.sum() == pytest.approx(1)
     samples = column(simulated["frc-1"], "arrival/samples").sum()
     assert found.redundancy == pytest.approx(samples / (30 * 200))
+    assert found.answered_rate == pytest.approx(samples / trace.time)
+    assert found.used_rate == pytest.approx(30 * 200 / trace.time)
     assert cost.Cost(read_trace(simulated["uncoded-1"])).redundancy == pytest.approx(1)
     status, out, _ = analyse("cost", simulated["frc-1"], simulated["amb"], "--out", tmp_path)
     assert status == 0 and "core-hours" in out and (tmp_path / "cost.png").exists()
+    amb = read_trace(simulated["amb"])
+    for rate in (found.used_rate, amb.round["samples"].sum() / amb.time):
+        assert f" {rate:.4g} " in out
+
+
+@pytest.mark.parametrize("name", ["frc-1", "uncoded-1", "amb"])
+def test_inspect_and_cost_agree(simulated, name):
+    facts, found = inspect(simulated[name]), cost.Cost(read_trace(simulated[name]))
+    assert facts["samples_per_second"] == pytest.approx(found.used_rate)
+    assert facts["samples_answered_per_second"] == pytest.approx(found.answered_rate)
+    shares = [facts["computing_share"], facts["delay_share"]]
+    assert shares == pytest.approx([found.shares[COMPUTING], found.shares[DELAY]])
+
+
+def test_a_code_is_no_faster_for_samples_that_it_holds_twice(simulated):
+    trace = read_trace(simulated["frc-1"])
+    trace.round["samples"] *= 2
+    assert quantities.used_samples(trace).tolist() == [200.0] * 30
+    trace.config["local-steps"] = "10"
+    assert np.isnan(cost.Cost(trace).used_rate) and np.isnan(cost.Cost(trace).answered_rate)
 
 
 def test_money_is_price_times_hours(simulated, analyse):

@@ -121,10 +121,55 @@ def test_inspect_says_in_short_what_happened(gaussians, tmp_path):
     assert f"{facts['used_per_round']:.4g} of 8 workers used" in said["answers"]
     assert said["more"] == f"quorate inspect --all {trace}"
     assert "optimum" not in said
+    assert said["speed"].startswith(f"{facts['samples_per_second']:.4g} samples/s used, ")
     # The rest is what it was, in both forms.
     everything = ok("inspect", "--all", trace).stdout
     for name in facts:
         assert name == "faults" or re.search(rf"^{name}( |$)", everything, re.MULTILINE), name
+
+
+def test_the_speed_counts_the_samples_of_an_update_once(gaussians, tmp_path):
+    """Cyclic codes hold each sample twice, and may use workers that hold the same ones."""
+    trace = tmp_path / "t.h5"
+    words = ["--data", gaussians, "--scheme", "cyclic", "--stragglers", 1, "--workers", 6]
+    words += ["--delay", "exponential:0.05", "--row-time", 1e-3]
+    simulate(trace, *words, "--rounds", 10, "--batch", 100)
+    facts = inspect(trace)
+    with h5py.File(trace) as file:
+        time, answered = file["round/time"][-1], file["arrival/samples"][:].sum()
+        used = file["arrival/used"][:] > 0
+        shares = [
+            file[f"arrival/{part}"][:][used].sum() / (6 * time) for part in ("compute", "delay")
+        ]
+        assert file["round/samples"][:].max() > 100
+    assert facts["samples_per_second"] == pytest.approx(10 * 100 / time)
+    assert facts["samples_answered_per_second"] == pytest.approx(answered / time)
+    assert [facts["computing_share"], facts["delay_share"]] == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    "words, known",
+    [
+        (["--scheme", "amb", "--batch", 100, "--row-time", 1e-3], True),
+        (["--trace-arrivals", "none"], False),
+    ],
+    ids=["varying", "unlisted"],
+)
+def test_the_speed_is_what_the_trace_knows(words, known, gaussians, tmp_path):
+    trace = tmp_path / "t.h5"
+    simulate(trace, "--data", gaussians, *DELAYED[:4], "--rounds", 10, *words)
+    facts = inspect(trace)
+    with h5py.File(trace) as file:
+        used = file["round/samples"][:].sum() / file["round/time"][-1]
+    assert facts["samples_per_second"] == pytest.approx(used)
+    assert ("computing_share" in facts) == known
+
+
+def test_steps_are_no_samples(gaussians, tmp_path):
+    trace = tmp_path / "t.h5"
+    words = ["--data", gaussians, "--scheme", "local-average", "--step", 0.1, "--workers", 4]
+    simulate(trace, *words, "--row-time", 1e-3, "--rounds", 3)
+    assert "samples_per_second" not in inspect(trace) and "speed" not in short(trace)
 
 
 def test_inspect_says_in_short_how_far_the_optimum_is(gaussians, tmp_path):

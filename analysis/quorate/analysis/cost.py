@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 
 from .figures import Plot, finish, panels, row_height, rows
 from .groups import Group
+from .quantities import samples_once, used_samples
 from .tables import mean, number, share, short
 from .tasks import ABSENT, CANCELLED, COMPUTING, DELAY, MESSAGE, STATES, UNUSED, WAITING
 from .tasks import pieces, tasks, totals
@@ -21,23 +22,17 @@ SACCT = "JobID,State,Elapsed,TotalCPU,AllocCPUS,CPUTimeRAW,MaxRSS,ConsumedEnergy
 TIMEOUT = 10  # seconds for the scheduler
 
 
-def samples_once(trace: Trace) -> int:
-    """How many samples the estimate of a round needs: a batch, or all rows."""
-    rows = int(trace.attributes["rows"])
-    batch = trace.config.get("batch", "0")
-    return min(int(batch), rows) if batch.isdigit() and int(batch) else rows
-
-
 class Cost:
     """Of one run; what needs a list of all contributions is NaN without it."""
 
     def __init__(self, trace: Trace) -> None:
         self.cores = self.cores_of(trace)
         self.core_hours = self.cores * trace.time / 3600
+        self.used_rate = float(used_samples(trace).sum()) / max(trace.time, 1e-300)
         self.bytes_sent = float(trace.round["bytes_sent"].sum())
         self.bytes_received = float(trace.round["bytes_received"].sum())
         self.shares = np.full(len(STATES), np.nan)
-        self.computed = self.redundancy = float("nan")
+        self.answered_rate = self.redundancy = float("nan")
         if not trace.lists_all_arrivals:
             return
         table = tasks(trace)
@@ -46,10 +41,12 @@ class Cost:
         seconds = totals(trace, pieces(trace, table))
         self.shares = seconds.sum(0) / max(seconds.sum(), 1e-300)
         # Samples that were computed and answered for, over the rows that estimates needed once.
-        self.computed = float(table["samples"].sum())
+        answered = float(table["samples"].sum())
+        if np.isfinite(self.used_rate):
+            self.answered_rate = answered / max(trace.time, 1e-300)
         varying = bool(trace.attributes.get("varying_samples", 0))
         needed = trace.round["samples"].sum() if varying else trace.rounds * samples_once(trace)
-        self.redundancy = self.computed / needed if needed else float("nan")
+        self.redundancy = answered / needed if needed else float("nan")
 
     @staticmethod
     def cores_of(trace: Trace) -> int:
@@ -77,6 +74,8 @@ def table(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> pd.DataFrame:
             {
                 "scheme": group.name,
                 "core-hours": short(mean([cost.core_hours for cost in found]), 4),
+                "samples/s": short(mean([cost.used_rate for cost in found]), 4),
+                "answered/s": short(mean([cost.answered_rate for cost in found]), 4),
                 "computing": share(shares[COMPUTING]),
                 "delay": share(shares[DELAY]),
                 "messages": share(shares[MESSAGE]),
@@ -121,8 +120,10 @@ def plot(groups: Sequence[Group], costs: Sequence[list[Cost]]) -> Plot:
     numbers.insert(1, "core-hours", hours)
     text = (
         "One core for each thread of a worker and one for the coordinator, from the first dispatch "
-        "to the last update, means over seeds. Idle is waiting or absent; work / needed is the "
-        "samples that workers answered for, over those that each estimate needs once."
+        "to the last update, means over seeds. Idle is waiting or absent. Samples/s are those "
+        "whose gradients updates used, each counted once, and answered/s those that workers "
+        "answered for; work / needed is the latter, over those that each estimate needs once. "
+        "Computing includes what a module of PyTorch copies, to a GPU and back."
     )
     return Plot("cost", "Cost", text, figure, numbers)
 

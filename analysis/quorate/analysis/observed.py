@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .cost import samples_once
+from .quantities import samples_once
 from .stragglers import Slowness, counted_as_last, presence, slowness
 from .tasks import in_its_round
 from .traces import BadInput, Bools, Floats

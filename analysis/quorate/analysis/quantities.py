@@ -28,9 +28,27 @@ def column(name: str) -> Callable[[Trace], Floats]:
     return lambda trace: np.asarray(trace.round[name], dtype=np.float64)
 
 
+def samples_once(trace: Trace) -> int:
+    """How many samples the estimate of a round needs: a batch, or all rows."""
+    rows = int(trace.attributes["rows"])
+    batch = trace.config.get("batch", "0")
+    return min(int(batch), rows) if batch.isdigit() and int(batch) else rows
+
+
+def used_samples(trace: Trace) -> Floats:
+    """Samples of each round's estimate, each counted once: the contributions of a code hold some of
+    them twice. NaN with local steps, of which traces count the steps."""
+    if "local-steps" in trace.config:
+        return np.full(trace.rounds, np.nan)
+    samples = column("samples")(trace)
+    if not trace.attributes.get("varying_samples", 0):
+        samples = samples.clip(max=samples_once(trace))
+    return samples
+
+
 ROUNDS = {
     "batch": Quantity("samples of a round", column("samples")),
-    "sample_rate": Quantity("samples per second", column("samples"), lambda t: t.durations),
+    "sample_rate": Quantity("samples per second", used_samples, lambda t: t.durations),
     "round_time": Quantity("time of a round (s)", lambda t: t.durations),
     "step": Quantity("step size", column("step_size")),
     "staleness": Quantity("mean staleness (updates)", column("staleness_mean")),

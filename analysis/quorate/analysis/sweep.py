@@ -26,7 +26,7 @@ from .figures import (
 )
 from .groups import Group, caption, value_of, values
 from .numbers import number_of
-from .quantities import transfers
+from .quantities import transfers, used_samples
 from .speedup import speedup
 from .tables import brief, markdown, number, short
 from .traces import BadInput, Trace
@@ -52,7 +52,7 @@ QUANTITIES: dict[str, Quantity] = {
     "receive": ("receiving a task (ms)", lambda t: 1000 * float(transfers(t)["receive"].mean())),
     "send": ("sending an answer (ms)", lambda t: 1000 * float(transfers(t)["send"].mean())),
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
-    "sample-rate": ("samples per second", lambda t: float(t.round["samples"].sum()) / t.time),
+    "sample-rate": ("samples per second", lambda t: float(used_samples(t).sum()) / t.time),
     "decode-error": ("decode error", lambda t: t.decode_error),
     "noise-floor": ("settled objective - optimum", noise_floor),
     "loss": ("training loss at the end", lambda t: t.final_loss),
