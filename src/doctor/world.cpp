@@ -155,8 +155,8 @@ void try_all(const SharedAddress& first, bool files, const Settings& settings,
     if (files) facts.files = try_files(settings, facts.rank == 0);
 }
 
-// The part of every other rank: it says what it is, tries what it is asked to, and says what came
-// of it.
+// The part of every other rank: it says what it is, tries what it is asked to, says what came of
+// it, and stays until all have.
 void answer(World& world, const Settings& settings, const SharedFile& memory, RankFacts& facts)
 {
     world.send(0, {{"facts", facts}, {"memory", as_json(memory.address())}});
@@ -164,6 +164,8 @@ void answer(World& world, const Settings& settings, const SharedFile& memory, Ra
     if (!asked) return;
     try_all(address_in((*asked)["first"]), (*asked)["files"].get<bool>(), settings, memory, facts);
     world.send(0, {{"facts", facts}, {"clock", wall_clock()}});
+    // Until then, others of the host may still be trying this rank's memory.
+    world.receive(0);
 }
 
 // --- What the coordinator does
@@ -205,6 +207,8 @@ void ask(World& world, const Settings& settings, const SharedFile& memory, Secon
         answered.back().clock_ahead = clock > after ? clock - after : std::min(0.0, clock - before);
     }
     facts.ranks = std::move(answered);
+    for (const auto& rank : facts.ranks)
+        if (rank.rank > 0) world.send(rank.rank, {{"all tried", true}});
     // Connections to all ranks are open now.
     facts.ranks[0].open_files = count_open_files();
     std::ranges::sort(facts.silent);
