@@ -31,10 +31,9 @@ def look_at_torch() -> str:
     return json.dumps(facts)
 
 
-def _installed_gpus() -> int:
+def _installed_gpus(devices: str = "/dev", amd: str = "/sys/class/kfd/kfd/topology/nodes") -> int:
     """GPUs of this host that have a driver, whether or not this process may use them."""
-    nvidia = len([name for name in os.listdir("/dev") if re.fullmatch(r"nvidia\d+", name)])
-    amd = "/sys/class/kfd/kfd/topology/nodes"
+    nvidia = len([name for name in os.listdir(devices) if re.fullmatch(r"nvidia\d+", name)])
     if nvidia or not os.path.isdir(amd):
         return nvidia
     # Processors are nodes of that topology, too, without SIMD units.
@@ -42,6 +41,9 @@ def _installed_gpus() -> int:
 
 
 def _simds(path: str) -> int:
-    with open(path, encoding="ascii") as properties:
-        found = re.search(r"^simd_count (\d+)$", properties.read(), re.MULTILINE)
+    try:
+        with open(path, encoding="ascii") as properties:
+            found = re.search(r"^simd_count (\d+)$", properties.read(), re.MULTILINE)
+    except OSError:  # of a GPU that a container hides
+        return 0
     return int(found[1]) if found else 0

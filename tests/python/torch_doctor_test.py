@@ -56,6 +56,18 @@ def test_without_pytorch_there_is_nothing_to_say(monkeypatch):
     assert (facts["version"], facts["wrong"], facts["gpus"], facts["takes"]) == ("", "", [], -1)
 
 
+def test_gpus_of_the_host_are_counted_by_their_drivers(tmp_path):
+    for name in ("nvidia0", "nvidia1", "nvidiactl", "nvidia-uvm", "null"):
+        (tmp_path / "dev" / name).mkdir(parents=True)
+    nodes = tmp_path / "nodes"
+    for node, simds in enumerate([0, 440, 440, 440]):  # the first is the processor
+        (nodes / str(node)).mkdir(parents=True)
+        (nodes / str(node) / "properties").write_text(f"cpu_cores_count 8\nsimd_count {simds}\n")
+    assert _doctor._installed_gpus(str(tmp_path / "dev"), "/nowhere") == 2
+    assert _doctor._installed_gpus(str(tmp_path), str(nodes)) == 3
+    assert _doctor._installed_gpus(str(tmp_path), "/nowhere") == 0
+
+
 @pytest.mark.parametrize("properties, named", [({"uuid": "GPU-{}"}, True), ({}, False)])
 def test_gpus_are_named_by_what_is_theirs_in_all_processes(monkeypatch, properties, named):
     def of(number):

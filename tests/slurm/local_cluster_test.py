@@ -261,6 +261,34 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
             assert not re.search(f"^{key} =", limits, re.M) or done.returncode != 0, key
 
 
+@pytest.mark.skipif(OPEN_MPI, reason="Debian's Open MPI does not start by srun")
+@pytest.mark.parametrize(
+    "request_, seen",
+    [
+        ("per-task", ["n1 0", "n1 1", "n1 2", "n1 3", "n2 0"]),
+        ("per-node", ["n1 0,1"] * 3 + ["n2 0,1"] * 2),
+    ],
+)
+def test_the_ranks_of_a_job_see_the_gpus_that_it_asks_for(programs, request_, seen, tmp_path):
+    """Five ranks, of which the first is the coordinator."""
+    told = tmp_path / "told"
+    line = f'echo "$SLURMD_NODENAME $CUDA_VISIBLE_DEVICES" >> {tmp_path}/seen'
+    told.write_text(f'#!/bin/bash\n{line}\nexec "$@"\n')
+    told.chmod(0o755)
+    profile = tmp_path / "gpus.ini"
+    profile.write_text(
+        f"scheduler = slurm\ncores = 8\ngpus = {4 if request_ == 'per-task' else 2}\n"
+        f"gpu-request = {request_}\nlauncher = srun --mpi=pmi2 {told}\n"
+    )
+    words = [*experiment(tmp_path, RUN + "rounds = 3\n" + DATA), "--cluster", profile]
+    with Cluster(tmp_path / "c", "--like", profile) as cluster:
+        cluster.call(QUORATE, "script", *words, "--gpus-per-task", "1")
+        subprocess.run([tmp_path / "out" / "prepare.sh"], check=True, timeout=LIMIT)
+        done = cluster.try_call("sbatch", "--wait", "run.sh", cwd=tmp_path / "out")
+        assert done.returncode == 0, logs(tmp_path)
+    assert sorted((tmp_path / "seen").read_text().splitlines()) == seen
+
+
 def test_a_day_with_quorate(programs, profile, tmp_path):
     """Every command of docs/day.md, in its order and in one shell, ends as the page says."""
     commands = [one for block in blocks(REPOSITORY / "docs/day.md") for one in block.commands()]
