@@ -182,7 +182,7 @@ def complete(tmp_path_factory):
         (["quorate", "list", ""], LISTS),
         (["quorate", "list", "schemes", "uncod"], ["uncoded"]),
         (["quorate", "list", "experiments", "strag"], ["stragglers"]),
-        (["quorate", "script", "--cluster", "trill"], ["trillium"]),
+        (["quorate", "script", "--cluster", "niag"], ["niagara"]),
         (["mpiexec", "-n", "9", "quorate", "sim"], ["simulate"]),
         (["mpiexec", "-n", "9", "build/quorate", "run", "--optimizer", "ad"], ["adam"]),
         (["srun", "-n", "9", "quorate", "list", "sched"], ["schedules"]),
