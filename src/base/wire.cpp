@@ -9,11 +9,14 @@ constexpr const char *of_binary64 = "double", *of_binary32 = "float", *of_bfloat
 
 }  // namespace
 
-void round(Wire wire, std::span<double> numbers)
+void round(Wire wire, Numbers numbers)
 {
-    if (wire == Wire::binary64) return;
+    if (as_in_memory(wire, numbers.precision())) return;
     with_number(wire, [&]<class Number>(Number) {
-        for (auto& number : numbers) number = static_cast<double>(static_cast<Number>(number));
+        numbers.visit([]<class T>(std::span<T> all) {
+            for (auto& number : all)
+                number = static_cast<T>(static_cast<double>(static_cast<Number>(number)));
+        });
     });
 }
 
@@ -21,7 +24,7 @@ Option wire_option()
 {
     return {"wire", "double|float|bfloat16", of_binary64,
             "what the numbers of points and contributions are rounded to on their way: 8, 4 or 2 "
-            "bytes each; all sums stay in double"};
+            "bytes each; sums stay as they are in memory"};
 }
 
 Wire wire_of(const Settings& settings)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the numbers of points and contributions are rounded to before they travel. All arithmetic is
-// in double. The rounding depends on the number alone, so a rounded point or contribution has the
-// same bits in a message, in shared memory, in a replay and in a simulation, and packing it loses
-// nothing.
+// What the numbers of points and contributions are rounded to before they travel. The rounding
+// depends on the number alone, so a rounded point or contribution has the same bits in a message, in
+// shared memory, in a replay and in a simulation, and packing it loses nothing.
 #pragma once
 
 #include <bit>
@@ -11,6 +10,7 @@
 #include <span>
 #include <variant>
 
+#include "base/numbers.hpp"
 #include "base/settings.hpp"
 
 namespace quorate {
@@ -47,6 +47,12 @@ private:
 using Packed =
     std::variant<std::span<const double>, std::span<const float>, std::span<const BFloat16>>;
 
+/// Numbers in memory, as if they had come.
+inline Packed packed(ConstNumbers numbers)
+{
+    return numbers.visit([](auto all) { return Packed(all); });
+}
+
 /// Copies numbers of one type to another.
 /// @param to  numbers.size() elements
 template <class From, class To>
@@ -73,9 +79,15 @@ inline std::size_t bytes_of(Wire wire)
     return with_number(wire, [](auto number) { return sizeof number; });
 }
 
+/// Whether numbers travel as they stand in memory.
+inline bool as_in_memory(Wire wire, Precision precision)
+{
+    return wire == (precision == Precision::binary64 ? Wire::binary64 : Wire::binary32);
+}
+
 /// Replaces each number by the nearest one that travels: for float the nearest float, ties to even;
 /// for bfloat16 as BFloat16 does. O(numbers).
-void round(Wire wire, std::span<double> numbers);
+void round(Wire wire, Numbers numbers);
 
 /// The option --wire.
 Option wire_option();

@@ -9,7 +9,7 @@ namespace quorate {
 
 std::unique_ptr<Work> begin_work(const Computing& computing, const StoredRows& stored,
                                  const Part& part, std::vector<At> at, const Extent& extent,
-                                 std::span<double> sum, HeldGradients* held_gradients)
+                                 Numbers sum, HeldGradients* held_gradients)
 {
     if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
         return std::make_unique<Descent>(computing, stored, part, at, extent, sum);

@@ -17,6 +17,6 @@ namespace quorate {
 /// @param held_gradients  of the worker, which must outlive the result; null: it holds none
 std::unique_ptr<Work> begin_work(const Computing& computing, const StoredRows& stored,
                                  const Part& part, std::vector<At> at, const Extent& extent,
-                                 std::span<double> sum, HeldGradients* held_gradients = nullptr);
+                                 Numbers sum, HeldGradients* held_gradients = nullptr);
 
 }  // namespace quorate

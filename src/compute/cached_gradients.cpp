@@ -31,15 +31,13 @@ std::vector<CacheUpdate> cache_updates(const Part& part, const Versions& inputs,
     return all;
 }
 
-Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
-              std::span<double> sum)
+Losses add_up(const Part& part, std::span<const CachedGradient* const> cached, Numbers sum)
 {
     Losses losses;
-    std::ranges::fill(sum, 0.0);
+    clear(sum);
     for (std::size_t item = 0; item < cached.size(); ++item) {
         const double coefficient = part.items[item].coefficient;
-        for (std::size_t i = 0; i < sum.size(); ++i)
-            sum[i] += coefficient * cached[item]->values[i];
+        add(coefficient, cached[item]->values, sum);
         losses += {cached[item]->loss, coefficient * cached[item]->loss};
     }
     return losses;
@@ -77,8 +75,9 @@ Work& GradientCache::update(const CacheUpdate& update, LocalPoint point, std::in
     pending_ = std::make_unique<Pending>();
     pending_->part.items = {Item{.block = update.item->block}};
     pending_->point = std::move(point);
-    pending_->gradient = {.version = update.version,
-                          .values = std::vector<double>(pending_->point.values.size())};
+    pending_->gradient = {
+        .version = update.version,
+        .values = NumberVector(pending_->point.values.size(), pending_->point.values.precision())};
     pending_->work = begin_work(computing, stored, pending_->part, {{pending_->point.values, key}},
                                 {}, pending_->gradient.values);
     return *pending_->work;

@@ -47,21 +47,20 @@ std::vector<CacheUpdate> cache_updates(const Part& part, const Versions& inputs,
 struct CachedGradient {
     Version version;  // of the point that it was taken at
     std::int64_t samples = 0;
-    double loss = 0;             // sum over the samples
-    std::vector<double> values;  // at the parameters that the worker's rows touch
+    double loss = 0;      // sum over the samples
+    NumberVector values;  // at the parameters that the worker's rows touch
 };
 
 /// Sets sum to the gradients of a part's items, each times the item's coefficient, added item by
 /// item. O(items x elements of sum).
 /// @param cached  for each item of the part
 /// @return the sums of their losses
-Losses add_up(const Part& part, std::span<const CachedGradient* const> cached,
-              std::span<double> sum);
+Losses add_up(const Part& part, std::span<const CachedGradient* const> cached, Numbers sum);
 
 /// A point at the parameters that a worker's rows touch.
 struct LocalPoint {
     std::shared_ptr<const void> owner;  // keeps the values alive
-    std::span<const double> values;
+    ConstNumbers values;
 };
 
 /// The gradients that one worker caches, one for each block, and the one that it is computing. An

@@ -5,35 +5,48 @@
 
 namespace quorate {
 
+namespace {
+
+template <class T>
 void add_folded(std::span<const double> coefficients, const Support& support,
-                std::span<const double> gradient, std::span<double> sum)
+                std::span<const T> gradient, std::span<T> sum)
 {
     const auto q = sum.size();
     if (!support.full()) {
         const auto chosen = support.chosen();
         for (std::size_t i = 0; i < gradient.size(); ++i) {
             const auto at = static_cast<std::size_t>(chosen[i]);
-            sum[at % q] += coefficients[at / q] * gradient[i];
+            sum[at % q] += static_cast<T>(coefficients[at / q]) * gradient[i];
         }
         return;
     }
     for (std::size_t u = 0; u < coefficients.size(); ++u) {
         const auto first = std::min(u * q, gradient.size());
         const auto piece = gradient.subspan(first, std::min(q, gradient.size() - first));
-        const double coefficient = coefficients[u];
+        const auto coefficient = static_cast<T>(coefficients[u]);
         for (std::size_t i = 0; i < piece.size(); ++i) sum[i] += coefficient * piece[i];
     }
 }
 
+}  // namespace
+
+void add_folded(std::span<const double> coefficients, const Support& support, ConstNumbers gradient,
+                Numbers sum)
+{
+    sum.visit([&]<class T>(std::span<T> all) {
+        add_folded<T>(coefficients, support, gradient.of<T>(), all);
+    });
+}
+
 SumByItem::SumByItem(const Computing& computing, const StoredRows& stored, const Part& part,
                      std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,
-                     std::span<double> sum)
+                     Numbers sum)
     : computing_(computing), stored_(stored), part_(part), at_(std::move(at)), extent_(extent),
       held_gradients_(held_gradients), sum_(sum),
       support_(parameters_of(stored.shard, computing.model))
 {
-    std::ranges::fill(sum_, 0.0);
-    gradient_.values.resize(support_.size());
+    clear(sum_);
+    gradient_.values = NumberVector(support_.size(), sum_.precision());
     begin_item();
 }
 
@@ -77,7 +90,7 @@ void SumByItem::add(const HeldGradient& gradient)
         add_folded(coefficients, support_, gradient.values, sum_);
         coefficient = coefficients[0];
     } else {
-        for (std::size_t i = 0; i < sum_.size(); ++i) sum_[i] += coefficient * gradient.values[i];
+        quorate::add(coefficient, gradient.values, sum_);
     }
     losses_ += {gradient.losses.plain, coefficient * gradient.losses.coded};
 }

@@ -28,8 +28,8 @@ inline std::size_t folded_length(std::size_t parameters, std::size_t pieces)
 /// i. O(support).
 /// @param coefficients  m of them
 /// @param gradient      at the support  @param sum  q elements
-void add_folded(std::span<const double> coefficients, const Support& support,
-                std::span<const double> gradient, std::span<double> sum);
+void add_folded(std::span<const double> coefficients, const Support& support, ConstNumbers gradient,
+                Numbers sum);
 
 /// Computes the gradients of a part's items, each by itself, and their sum: each folded, or times
 /// the item's coefficient; of a part that is held, no sum. Its kernel is that of PartSum, and a
@@ -40,8 +40,7 @@ public:
     ///        none are held
     /// @param sum             receives the contribution, length_of() elements
     SumByItem(const Computing& computing, const StoredRows& stored, const Part& part,
-              std::vector<At> at, const Extent& extent, HeldGradients* held_gradients,
-              std::span<double> sum);
+              std::vector<At> at, const Extent& extent, HeldGradients* held_gradients, Numbers sum);
 
     bool done() const override { return item_ == part_.items.size(); }
     std::int64_t step() override;
@@ -60,7 +59,7 @@ private:
     std::vector<At> at_;
     Extent extent_;
     HeldGradients* held_gradients_;
-    std::span<double> sum_;
+    Numbers sum_;
     Support support_;
     std::size_t item_ = 0;
     Part single_;            // the running item alone, as PartSum takes it

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "compute/losses.hpp"
 #include "scheme/types.hpp"
 
@@ -23,7 +24,7 @@ inline bool is_held(const Part& part)
 struct HeldGradient {
     std::int64_t samples = 0;
     Losses losses = {};
-    std::vector<double> values = {};  // at the parameters that the worker's rows touch
+    NumberVector values = {};  // at the parameters that the worker's rows touch
 };
 
 /// The gradients that one worker holds, by block and version of the point. Local.

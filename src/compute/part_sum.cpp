@@ -7,16 +7,27 @@
 
 namespace quorate {
 
-Chunks::Chunks(const Computing& computing, std::size_t width)
+namespace {
+
+double add_gradient(const Model& model, const RowView& rows, ConstNumbers point, double coefficient,
+                    Numbers sum)
+{
+    if (sum.precision() == Precision::binary64)
+        return model.add_gradient(rows, point, coefficient, sum);
+    return model.add_gradient_floats(rows, point.of<float>(), coefficient, sum.of<float>());
+}
+
+}  // namespace
+
+Chunks::Chunks(const Computing& computing, std::size_t width, Precision precision)
     : computing_(computing),
-      by_thread_(static_cast<std::size_t>(computing.threads - 1), std::vector<double>(width, 0.0)),
+      by_thread_(static_cast<std::size_t>(computing.threads - 1), NumberVector(width, precision)),
       gathered_(static_cast<std::size_t>(computing.threads))
 {
 }
 
 double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, std::int64_t first,
-                   std::int64_t count, std::span<const double> point, double coefficient,
-                   std::span<double> sum)
+                   std::int64_t count, ConstNumbers point, double coefficient, Numbers sum)
 {
     const petsc::Logged logged(petsc::Work::gradient);
     const auto threads = computing_.threads;
@@ -31,29 +42,30 @@ double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, s
                 ? rows.slice(first + offset, size)
                 : gathered_[t].take(rows, samples.subspan(static_cast<std::size_t>(offset),
                                                           static_cast<std::size_t>(size)));
-        losses[t] = computing_.model.add_gradient(
-            chunk, point, coefficient, t == 0 ? sum : std::span<double>(by_thread_[t - 1]));
+        losses[t] = add_gradient(computing_.model, chunk, point, coefficient,
+                                 t == 0 ? sum : Numbers(by_thread_[t - 1]));
     });
     double loss = 0;
     for (const double one : losses) loss += one;
     return loss;
 }
 
-void Chunks::collect(std::span<double> sum)
+void Chunks::collect(Numbers sum)
 {
     for (auto& other : by_thread_) {
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
-        std::ranges::fill(other, 0.0);
+        quorate::add(1, other, sum);
+        clear(other);
     }
 }
 
 PartSum::PartSum(const Computing& computing, const StoredRows& stored, const Part& part,
-                 std::vector<At> at, const Extent& extent, std::span<double> sum)
+                 std::vector<At> at, const Extent& extent, Numbers sum)
     : computing_(computing), stored_(stored), part_(part), at_(std::move(at)), extent_(extent),
-      sum_(sum), chunks_(computing, sum.size()), cuts_(computing, part, at_, extent)
+      sum_(sum), chunks_(computing, sum.size(), sum.precision()),
+      cuts_(computing, part, at_, extent)
 {
-    std::ranges::fill(sum_, 0.0);
-    if (extent_.items) complete_.emplace().sum.resize(sum_.size());
+    clear(sum_);
+    if (extent_.items) complete_.emplace().sum = NumberVector(sum_);
     if (computing_.model.looks_ahead()) tell_model();
 }
 
@@ -113,7 +125,7 @@ void PartSum::end_item()
 {
     if (complete_) {
         chunks_.collect(sum_);
-        complete_->sum.assign(sum_.begin(), sum_.end());
+        copy(sum_, complete_->sum);
         complete_->samples = samples_;
         complete_->losses = losses_;
     }
@@ -126,22 +138,22 @@ void PartSum::finish()
         chunks_.collect(sum_);
         return;
     }
-    std::ranges::copy(complete_->sum, sum_.begin());
+    copy(complete_->sum, sum_);
     samples_ = complete_->samples;
     losses_ = complete_->losses;
 }
 
 Descent::Descent(const Computing& computing, const StoredRows& stored, const Part& part,
-                 const std::vector<At>& at, const Extent& extent, std::span<double> displacement)
+                 const std::vector<At>& at, const Extent& extent, Numbers displacement)
     : computing_(computing), all_(stored.rows(part.items[0].block)),
       at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
-      displacement_(displacement), chunks_(computing, displacement.size()),
+      displacement_(displacement),
+      chunks_(computing, displacement.size(), displacement.precision()),
       rows_(computing.batches->samples(part.items[0].block)),
-      stream_(computing.batches->stream(part.items[0].block, at_.key)),
-      w_(at_.point.begin(), at_.point.end()), gradient_(w_.size(), 0.0),
-      coefficient_(part.items[0].coefficient)
+      stream_(computing.batches->stream(part.items[0].block, at_.key)), w_(at_.point),
+      gradient_(w_.size(), w_.precision()), coefficient_(part.items[0].coefficient)
 {
-    std::ranges::fill(displacement_, 0.0);
+    clear(displacement_);
 }
 
 std::int64_t Descent::step()
@@ -156,11 +168,15 @@ std::int64_t Descent::step()
     row_ += count;
     if (row_ < rows_) return count;
     chunks_.collect(gradient_);
-    const double kept = 1 - 2 * computing_.l2 * extent_.step;
-    for (std::size_t i = 0; i < w_.size(); ++i) {
-        w_[i] = kept * w_[i] - extent_.step * gradient_[i];
-        gradient_[i] = 0;
-    }
+    Numbers(w_).visit([&]<class T>(std::span<T> w) {
+        const auto gradient = Numbers(gradient_).of<T>();
+        const auto kept = static_cast<T>(1 - 2 * computing_.l2 * extent_.step);
+        const auto step = static_cast<T>(extent_.step);
+        for (std::size_t i = 0; i < w.size(); ++i) {
+            w[i] = kept * w[i] - step * gradient[i];
+            gradient[i] = 0;
+        }
+    });
     row_ = 0;
     ++samples_;
     if (done()) finish();
@@ -169,8 +185,12 @@ std::int64_t Descent::step()
 
 void Descent::finish()
 {
-    for (std::size_t i = 0; i < w_.size(); ++i)
-        displacement_[i] = coefficient_ * (w_[i] - at_.point[i]);
+    displacement_.visit([&]<class T>(std::span<T> displacement) {
+        const auto w = Numbers(w_).of<T>();
+        const auto from = at_.point.of<T>();
+        const auto coefficient = static_cast<T>(coefficient_);
+        for (std::size_t i = 0; i < w.size(); ++i) displacement[i] = coefficient * (w[i] - from[i]);
+    });
 }
 
 }  // namespace quorate

@@ -15,8 +15,8 @@ namespace quorate {
 /// of its own until collect(), so that the result does not depend on which thread is faster.
 class Chunks {
 public:
-    /// @param width  elements of a gradient
-    Chunks(const Computing& computing, std::size_t width);
+    /// @param width  elements of a gradient, of that precision
+    Chunks(const Computing& computing, std::size_t width, Precision precision);
 
     /// Adds the gradients of some rows, at most one chunk for each thread.
     /// @param rows         all rows of the block
@@ -25,16 +25,15 @@ public:
     /// @param sum          the first thread's sum
     /// @return sum of the losses, without the coefficient
     double add(const RowView& rows, std::span<const std::int64_t> samples, std::int64_t first,
-               std::int64_t count, std::span<const double> point, double coefficient,
-               std::span<double> sum);
+               std::int64_t count, ConstNumbers point, double coefficient, Numbers sum);
     /// Adds the sums of all threads but the first to `sum`, in the order of threads, and sets them
     /// to zero.
-    void collect(std::span<double> sum);
+    void collect(Numbers sum);
 
 private:
     const Computing& computing_;
-    std::vector<std::vector<double>> by_thread_;  // sums of all threads but the first
-    std::vector<RowSample> gathered_;             // of each thread
+    std::vector<NumberVector> by_thread_;  // sums of all threads but the first
+    std::vector<RowSample> gathered_;      // of each thread
 };
 
 /// Computes the sum of the gradients of a part's items, each times its coefficient. Where the
@@ -43,7 +42,7 @@ private:
 class PartSum final : public Work {
 public:
     PartSum(const Computing& computing, const StoredRows& stored, const Part& part,
-            std::vector<At> at, const Extent& extent, std::span<double> sum);
+            std::vector<At> at, const Extent& extent, Numbers sum);
 
     bool done() const override { return cuts_.done(); }
     std::int64_t step() override;
@@ -59,13 +58,13 @@ private:
     const Part& part_;
     std::vector<At> at_;
     Extent extent_;
-    std::span<double> sum_;
+    Numbers sum_;
     Chunks chunks_;
     RowCuts cuts_;
     std::vector<std::int64_t> taken_;
     // The contribution of the items that are complete, if items count as a whole.
     struct Complete {
-        std::vector<double> sum;
+        NumberVector sum;
         std::int64_t samples = 0;
         Losses losses;
     };
@@ -77,7 +76,7 @@ private:
 class Descent final : public Work {
 public:
     Descent(const Computing& computing, const StoredRows& stored, const Part& part,
-            const std::vector<At>& at, const Extent& extent, std::span<double> displacement);
+            const std::vector<At>& at, const Extent& extent, Numbers displacement);
 
     bool done() const override { return samples_ == extent_.samples; }
     std::int64_t step() override;
@@ -89,12 +88,12 @@ private:
     RowView all_;
     At at_;
     Extent extent_;
-    std::span<double> displacement_;
+    Numbers displacement_;
     Chunks chunks_;
     std::int64_t row_ = 0, rows_;  // samples of a step that are done, and all of them
     SampleStream stream_;
     std::vector<std::int64_t> taken_;
-    std::vector<double> w_, gradient_;
+    NumberVector w_, gradient_;
     double coefficient_;
 };
 

@@ -4,19 +4,20 @@
 #include <boost/container/small_vector.hpp>
 #include <memory>
 #include <memory_resource>
-#include <vector>
+
+#include "base/numbers.hpp"
 
 namespace quorate {
 
 /// A published point: the whole parameter vector, shared and never changed.
-using Point = std::shared_ptr<const std::pmr::vector<double>>;
+using Point = std::shared_ptr<const NumberVector>;
 using PointList = boost::container::small_vector<Point, 1>;
 
 /// Memory for points that workers may read where it is.
 class PointMemory : public std::pmr::memory_resource {
 public:
     /// Whether a worker may still read the point that begins here, so that it must not change.
-    virtual bool is_read(const double* point) const = 0;
+    virtual bool is_read(const void* point) const = 0;
 };
 
 }  // namespace quorate

@@ -28,7 +28,7 @@ std::int64_t Product::step()
     const auto count =
         std::min(computing_.threads * std::max<std::int64_t>(1, chunk), item.rows.count - row_);
     const auto rows = all.slice(item.rows.first + row_, count);
-    const auto& vector = at_[static_cast<std::size_t>(item.input)].point;
+    const std::span<const double> vector = at_[static_cast<std::size_t>(item.input)].point;
     const auto elements = static_cast<std::size_t>(count * outputs);
     if (gives_rows(item.operation))
         linear::product(rows, vector.data(), outputs, out_.data() + used_);

@@ -27,8 +27,8 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
     const Computing computing{trial.model, &batches, trial.model.chunk_rows(shape), 1};
     const auto support = parameters_of(folds, trial.model);
     const auto whole = optimizer.model();
-    std::vector<double> point(whole.begin(), whole.end()), packed(support.size()),
-        sum(support.size()), estimate(point.size());
+    std::vector<double> point = whole.doubles(), packed(support.size()), sum(support.size()),
+                        estimate(point.size());
     for (std::int64_t round = 0; round < trial.rounds; ++round) {
         support.gather(point, packed.data());
         const auto gradient =

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/numbers.hpp"
 #include "base/wire.hpp"
 #include "compute/losses.hpp"
 #include "data/shard.hpp"
@@ -57,8 +58,8 @@ struct StoredRows {
 
 /// Where a gradient is taken.
 struct At {
-    std::span<const double> point;  // at the parameters that the shard's rows touch
-    std::int64_t key;               // of its samples
+    ConstNumbers point;  // at the parameters that the shard's rows touch
+    std::int64_t key;    // of its samples
 };
 
 /// How much of a part is computed.

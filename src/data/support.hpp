@@ -56,13 +56,22 @@ public:
 
     /// Sets packed[i] = whole[column i]. @param packed  size() elements, of any kind of number
     template <class Number>
-    void gather(std::span<const double> whole, Number* packed) const
+    void gather(ConstNumbers whole, Number* packed) const
     {
-        if (full_)
-            convert(whole, packed);
-        else
-            for (const auto column : chosen_)
-                *packed++ = static_cast<Number>(whole[static_cast<std::size_t>(column)]);
+        whole.visit([&](auto numbers) {
+            if (full_)
+                convert(numbers, packed);
+            else
+                for (const auto column : chosen_)
+                    *packed++ = static_cast<Number>(numbers[static_cast<std::size_t>(column)]);
+        });
+    }
+    /// Returns them in the type of the whole.
+    NumberVector gathered(ConstNumbers whole) const
+    {
+        NumberVector packed(size(), whole.precision());
+        Numbers(packed).visit([&](auto numbers) { gather(whole, numbers.data()); });
+        return packed;
     }
 
     /// Sets whole[column i] = 0.
@@ -94,19 +103,22 @@ public:
     }
 
     /// Adds: whole[column i] += weight * packed[i].
-    /// @tparam Numbers  a span or vector of any kind of number
-    template <class Numbers>
-    void add(double weight, const Numbers& packed, std::span<double> whole) const
+    /// @tparam List  a span or vector of any kind of number
+    template <class List>
+    void add(double weight, const List& packed, std::span<double> whole) const
     {
         add(weight, packed, whole, 0, whole.size());
     }
-    /// Adds only what belongs to the columns first..last-1. O(last - first + log size()).
-    template <class Numbers>
-    void add(double weight, const Numbers& packed, std::span<double> whole, std::size_t first,
+    /// Adds only what belongs to the columns first..last-1, in the type of the whole.
+    /// O(last - first + log size()).
+    template <class List, class T>
+    void add(double weight, const List& packed, std::span<T> whole, std::size_t first,
              std::size_t last) const
     {
+        const auto factor = static_cast<T>(weight);
+        const auto number = [](auto one) { return static_cast<T>(static_cast<double>(one)); };
         if (full_) {
-            for (auto i = first; i < last; ++i) whole[i] += weight * static_cast<double>(packed[i]);
+            for (auto i = first; i < last; ++i) whole[i] += factor * number(packed[i]);
             return;
         }
         const auto place = [this](std::size_t column) {
@@ -115,12 +127,12 @@ public:
         };
         const auto end = place(last);
         for (auto i = place(first); i < end; ++i)
-            whole[static_cast<std::size_t>(chosen_[i])] += weight * static_cast<double>(packed[i]);
+            whole[static_cast<std::size_t>(chosen_[i])] += factor * number(packed[i]);
     }
 
     /// Returns the inner product, the sum over i of packed[i] * whole[column i].
-    template <class Numbers>
-    double dot(const Numbers& packed, std::span<const double> whole) const
+    template <class List>
+    double dot(const List& packed, std::span<const double> whole) const
     {
         double sum = 0;
         for (std::size_t i = 0; i < packed.size(); ++i)

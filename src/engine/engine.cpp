@@ -18,10 +18,11 @@ constexpr std::size_t points_alive = 4;
 
 // Returns how many vectors a run allocates in advance for the models that may wait in memory until
 // the trace has written them.
-std::size_t kept_in_memory(const EngineOptions& options, std::size_t width)
+std::size_t kept_in_memory(const EngineOptions& options, ConstNumbers model)
 {
     const auto kept = options.evaluate_every > 0 ? options.rounds / options.evaluate_every : 0;
-    const auto bytes = std::max<std::size_t>(1, width) * sizeof(double);  // no width: a dry run
+    // A dry run has models without numbers.
+    const auto bytes = std::max<std::size_t>(1, model.size()) * bytes_of(model.precision());
     const auto most = static_cast<std::int64_t>(trace::iterates_in_memory / bytes);
     return static_cast<std::size_t>(std::min(kept, most));
 }
@@ -42,9 +43,9 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
                std::span<const std::unique_ptr<Optimizer>> optimizers, trace::Sink& trace)
     : options_(options), scheme_(&scheme), needs_(scheme.needs()), fleet_(&fleet),
       optimizers_(optimizers), trace_(&trace),
-      blanks_(optimizers[0]->model().size(), points_alive, options.point_memory),
-      kept_(optimizers[0]->model().size(), kept_in_memory(options, optimizers[0]->model().size())),
-      computed_(options.estimates, needs_, points_, optimizers[0]->model().size()),
+      blanks_(optimizers[0]->model(), points_alive, options.point_memory),
+      kept_(optimizers[0]->model(), kept_in_memory(options, optimizers[0]->model())),
+      computed_(options.estimates, needs_, points_, optimizers[0]->model()),
       members_(fleet.workers().size()), counts_(fleet.workers().size()),
       names_(static_cast<Worker>(needs_.shard.size())), workers_(std::ssize(needs_.shard)),
       updates_(optimizers.size()), table_(needs_.slots)
@@ -55,7 +56,7 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
         members_.set(later, MembershipTable::Status::away);
     for (std::size_t model = 0; model < optimizers.size(); ++model) {
         auto initial = blanks_.blank();
-        std::ranges::copy(optimizers[model]->model(), initial->begin());
+        copy(optimizers[model]->model(), *initial);
         round(options.estimates.wire, *initial);
         points_.publish(std::move(initial), static_cast<int>(model));
         if (optimizers.size() > 1) update_of_.push_back(0);

@@ -61,12 +61,12 @@ struct Progress {
 
 /// What an update was made of, to decide whether it was the last.
 struct Update {
-    std::int64_t round;  // its number, from 1
-    double loss;         // as in Progress
-    double step_size;    // 0: of a rule that searches a line, the model stays as it is
-    std::span<const double> estimate;  // of the gradient of the mean loss; empty: a dry run
-    const Point& at;                   // the newest point before the update
-    bool exhausted = false;            // rounding lets no further update lower the objective
+    std::int64_t round;      // its number, from 1
+    double loss;             // as in Progress
+    double step_size;        // 0: of a rule that searches a line, the model stays as it is
+    ConstNumbers estimate;   // of the gradient of the mean loss; empty: a dry run
+    const Point& at;         // the newest point before the update
+    bool exhausted = false;  // rounding lets no further update lower the objective
 };
 
 /// Functions that the engine calls as a run goes on, on its own thread; all may be empty. They are

@@ -25,19 +25,34 @@ Eigen::Map<Vector> map(std::span<Value> x)
 // Parameters that are worked on at a time: they stay in the nearest cache.
 constexpr std::size_t block = 4096;
 
-void divide(std::span<double> x, double divisor) { map<Eigen::VectorXd>(x) /= divisor; }
+template <class T>
+using Elements = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-double inner_product(std::span<const double> x, std::span<const double> y)
+// Floats are multiplied and added up as doubles.
+double inner_product(ConstNumbers x, ConstNumbers y)
 {
-    return map<const Eigen::VectorXd>(x).dot(map<const Eigen::VectorXd>(y));
+    return x.visit([&]<class T>(std::span<T> one) {
+        return map<const Elements<std::remove_const_t<T>>>(one).template cast<double>().dot(
+            map<const Elements<std::remove_const_t<T>>>(y.of<std::remove_const_t<T>>())
+                .template cast<double>());
+    });
+}
+
+void divide(Numbers x, double divisor)
+{
+    x.visit([&]<class T>(std::span<T> all) { map<Elements<T>>(all) /= static_cast<T>(divisor); });
+}
+
+void scale(Numbers x, double factor)
+{
+    x.visit([&]<class T>(std::span<T> all) { map<Elements<T>>(all) *= static_cast<T>(factor); });
 }
 
 // Adds a range of x, if x has elements at all.
-void add_range(const std::vector<double>& x, std::vector<double>& sum, std::size_t first,
-               std::size_t last)
+void add_range(ConstNumbers x, Numbers sum, std::size_t first, std::size_t last)
 {
-    if (x.empty()) return;
-    for (auto i = first; i < last; ++i) sum[i] += x[i];
+    if (!x.empty())
+        quorate::add(1, x.subspan(first, last - first), sum.subspan(first, last - first));
 }
 
 }  // namespace
@@ -55,15 +70,15 @@ std::vector<std::vector<Weighted>> by_group(const Fleet& fleet, std::span<const 
 }
 
 ComputedEstimates::ComputedEstimates(EstimateOptions options, const Needs& needs,
-                                     const Points& points, std::size_t parameters)
-    : options_(std::move(options)), points_(points), estimate_(parameters, 0.0)
+                                     const Points& points, ConstNumbers model)
+    : options_(std::move(options)), points_(points), estimate_(model.size(), model.precision()),
+      last_(needs.inner_product ? model.size() : 0, model.precision())
 {
     if (needs.projection) {
         Stream stream(options_.seed, Purpose::probe);
-        probe_.resize(parameters);
+        probe_.resize(model.size());
         for (auto& element : probe_) element = stream.normal();
     }
-    if (needs.inner_product) last_.resize(parameters);
 }
 
 trace::Measure ComputedEstimates::measure(const Needs& needs, Fleet& fleet, const Arrival& arrival,
@@ -123,8 +138,7 @@ ComputedEstimates::Decay ComputedEstimates::decay(Fleet& fleet, const Summand& t
         std::pow(1 - 2 * options_.l2 * term.descent_step, static_cast<double>(arrival.samples));
     Decay one{
         fleet.support(arrival.worker), term.weight * (kept - 1), *points_.at(arrival.newest), {}};
-    one.touched.resize(one.support.size());
-    one.support.gather(one.point, one.touched.data());
+    one.touched = one.support.gathered(one.point);
     return one;
 }
 
@@ -154,7 +168,7 @@ std::vector<ComputedEstimates::Anew> ComputedEstimates::changed(Fleet& fleet, Su
             node.sum = {};
             continue;
         }
-        node.sum.resize(estimate_.size());
+        if (node.sum.empty()) node.sum = NumberVector(estimate_.size(), estimate_.precision());
         auto& addends = all.emplace_back(number).addends;
         if (table.is_lowest(number)) {
             for_each_entry(number, [&](double weight, const auto& entry) {
@@ -170,12 +184,13 @@ std::vector<ComputedEstimates::Anew> ComputedEstimates::changed(Fleet& fleet, Su
     return all;
 }
 
-void ComputedEstimates::add(const Addend& one, std::vector<double>& sum, std::size_t first,
-                            std::size_t last)
+void ComputedEstimates::add(const Addend& one, Numbers sum, std::size_t first, std::size_t last)
 {
     const auto& support = one.values.support;
-    std::visit([&](auto packed) { support.add(one.weight, packed, sum, first, last); },
-               one.values.packed);
+    sum.visit([&](auto whole) {
+        std::visit([&](auto packed) { support.add(one.weight, packed, whole, first, last); },
+                   one.values.packed);
+    });
 }
 
 // Forms a range of parameters of a node anew. Its children have been formed.
@@ -183,8 +198,7 @@ void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size
                                std::size_t last)
 {
     auto& sum = nodes_[static_cast<std::size_t>(one.node)].sum;
-    std::fill(sum.begin() + static_cast<std::ptrdiff_t>(first),
-              sum.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+    clear(Numbers(sum).subspan(first, last - first));
     for (const auto& addend : one.addends) add(addend, sum, first, last);
     if (table.is_lowest(one.node)) return;
     const auto [begin, end] = table.children(one.node);
@@ -195,14 +209,11 @@ void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size
 // Adds up a range of parameters. @param of_table  the sum of the table; null or empty: there is
 // none
 // @param begun  whether it holds a sum already
-void ComputedEstimates::add_up(const Sum& sum, const std::vector<double>* of_table,
-                               std::size_t first, std::size_t last, bool begun)
+void ComputedEstimates::add_up(const Sum& sum, const NumberVector* of_table, std::size_t first,
+                               std::size_t last, bool begun)
 {
-    const auto range = [&](std::vector<double>& whole) {
-        return std::span(whole).subspan(first, last - first);
-    };
-    const auto clear = [&](std::vector<double>& whole) { std::ranges::fill(range(whole), 0.0); };
-    if (!begun) clear(estimate_);
+    const auto range = [&](Numbers whole) { return whole.subspan(first, last - first); };
+    if (!begun) clear(range(estimate_));
     if (of_table) add_range(*of_table, estimate_, first, last);
     for (const auto& [formed, addends] : sum.groups) {
         if (formed || sum.groups.size() == 1) {
@@ -210,14 +221,16 @@ void ComputedEstimates::add_up(const Sum& sum, const std::vector<double>* of_tab
             continue;
         }
         if (addends.empty()) continue;
-        clear(of_group_);
+        clear(range(of_group_));
         for (const auto& one : addends) add(one, of_group_, first, last);
         round(options_.wire, range(of_group_));
-        for (auto i = first; i < last; ++i) estimate_[i] += of_group_[i];
+        add_range(of_group_, estimate_, first, last);
     }
     for (const auto& one : sum.decays) {
-        for (auto i = first; i < last; ++i) estimate_[i] += one.weight * one.point[i];
-        one.support.add(-one.weight, one.touched, estimate_, first, last);
+        quorate::add(one.weight, one.point.subspan(first, last - first), range(estimate_));
+        Numbers(estimate_).visit([&]<class T>(std::span<T> whole) {
+            one.support.add(-one.weight, ConstNumbers(one.touched).of<T>(), whole, first, last);
+        });
     }
 }
 
@@ -233,8 +246,7 @@ void ComputedEstimates::combine(Fleet& fleet, std::span<const Summand> placed)
 
 // sum += weight * values of each term, at the place that the term names. In a dry run the sum is
 // empty.
-void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed,
-                              std::span<double> sum) const
+void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed, Numbers sum) const
 {
     if (sum.empty()) return;
     std::vector<std::size_t> handles;
@@ -244,17 +256,21 @@ void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed,
     for (const auto& term : placed) {
         const auto values = fleet.values(term.arrival->handle);
         const auto first = term.at * options_.outputs;
-        const auto count = std::min(term.from.count * options_.outputs, std::ssize(sum) - first);
-        const auto add = [&](auto packed) {
+        const auto count = std::min(term.from.count * options_.outputs,
+                                    static_cast<std::int64_t>(sum.size()) - first);
+        const auto add = [&]<class T>(std::span<T> whole, auto packed) {
             if (count > 0 && term.from.first * options_.outputs + count > std::ssize(packed))
                 throw std::logic_error(
                     "a scheme places elements that a contribution does not have");
             const auto* source = packed.data() + term.from.first * options_.outputs;
-            auto* target = sum.data() + first;
+            auto* target = whole.data() + first;
+            const auto weight = static_cast<T>(term.weight);
             for (std::int64_t i = 0; i < count; ++i)
-                target[i] += term.weight * static_cast<double>(source[i]);
+                target[i] += weight * static_cast<T>(static_cast<double>(source[i]));
         };
-        std::visit(add, values.packed);
+        sum.visit([&](auto whole) {
+            std::visit([&](auto packed) { add(whole, packed); }, values.packed);
+        });
     }
 }
 
@@ -270,7 +286,7 @@ PointList ComputedEstimates::form(const std::shared_ptr<const std::vector<Operan
 // Makes one operand from the formed vector. Rows behind the last training row count as zeros.
 Point ComputedEstimates::form(const Operand& operand) const
 {
-    auto vector = std::make_shared<std::pmr::vector<double>>();
+    auto vector = std::make_shared<NumberVector>();
     if (!options_.loss_derivatives) return vector;
     for (const auto& piece : operand) {
         const auto begin = vector->size();
@@ -278,8 +294,9 @@ Point ComputedEstimates::form(const Operand& operand) const
         for (const auto& [rows, weight] : piece) {
             const auto count = std::min(rows.count, options_.rows - rows.first) * options_.outputs;
             const auto* source = formed_.data() + rows.first * options_.outputs;
+            const std::span<double> numbers = *vector;
             for (std::int64_t i = 0; i < count; ++i)
-                (*vector)[begin + static_cast<std::size_t>(i)] += weight * source[i];
+                numbers[begin + static_cast<std::size_t>(i)] += weight * source[i];
         }
     }
     round(options_.wire, *vector);
@@ -322,14 +339,15 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     }
     const bool begun = !placed.empty();
     if (begun) {
-        std::ranges::fill(estimate_, 0.0);
+        clear(estimate_);
         place(fleet, placed, estimate_);
     }
     std::vector<Anew> anew;
     if (table) anew = changed(fleet, *table);
     const auto* root = table && !nodes_.empty() ? &nodes_.back() : nullptr;
     const auto sum = gather(fleet, terms, step.displacement);
-    if (sum.groups.size() > 1) of_group_.resize(estimate_.size());
+    if (sum.groups.size() > 1 && of_group_.empty())
+        of_group_ = NumberVector(estimate_.size(), estimate_.precision());
     loss_ = row.loss_estimate =
         mean_loss(needs, fleet, step, placed, terms, root ? root->losses : Losses{}, row.samples);
     // All terms are added to one range of parameters before the next: it stays in the cache of a
@@ -341,31 +359,36 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
             for (const auto& one : anew) add_up(*table, one, first, last);
             add_up(sum, root ? &root->sum : nullptr, first, last, begun);
             for (auto i = first; i < last; i += block) {
-                const auto mean = std::span(estimate_).subspan(i, std::min(block, last - i));
+                const auto mean = Numbers(estimate_).subspan(i, std::min(block, last - i));
                 divide(mean, step.displacement ? -step.divisor : step.divisor);
                 squares[i / block] = inner_product(mean, mean);
             }
         });
     row.gradient_norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
-        for (auto& element : estimate_) element *= options_.clip / row.gradient_norm;
+        scale(estimate_, options_.clip / row.gradient_norm);
     if (!needs.inner_product) return;
     row.inner = inner_product(estimate_, last_);
     last_ = estimate_;
 }
 
 void ComputedEstimates::update(Optimizer& optimizer, double step_size, Version,
-                               const std::shared_ptr<std::pmr::vector<double>>& next)
+                               const std::shared_ptr<NumberVector>& next)
 {
     optimizer.tell_loss(loss_);
-    optimizer.update(estimate_, step_size, *next);
-    if (options_.wire == Wire::binary64) return;
-    ranges_in_parallel(next->size(), block, options_.threads,
+    const ConstNumbers estimate = estimate_;
+    const Numbers point = *next;
+    if (estimate.precision() == Precision::binary64)
+        optimizer.update(estimate, step_size, point);
+    else
+        optimizer.update_floats(estimate.of<float>(), step_size, point.of<float>());
+    if (as_in_memory(options_.wire, point.precision())) return;
+    ranges_in_parallel(point.size(), block, options_.threads,
                        [&](std::size_t first, std::size_t last) {
-                           round(options_.wire, std::span(*next).subspan(first, last - first));
+                           round(options_.wire, point.subspan(first, last - first));
                        });
 }
 
-void ComputedEstimates::forget_last() { std::ranges::fill(last_, 0.0); }
+void ComputedEstimates::forget_last() { clear(last_); }
 
 }  // namespace quorate

@@ -78,7 +78,7 @@ public:
     /// @param version       of the next point
     /// @param next          receives the next point
     virtual void update(Optimizer& optimizer, double step_size, Version version,
-                        const std::shared_ptr<std::pmr::vector<double>>& next) = 0;
+                        const std::shared_ptr<NumberVector>& next) = 0;
     /// Forgets the last estimate, so that the inner product of the next one with it is 0.
     virtual void forget_last() = 0;
 };
@@ -87,9 +87,9 @@ public:
 class ComputedEstimates final : public Estimates {
 public:
     /// @param points      of the run; must outlive this object
-    /// @param parameters  elements of an estimate; 0: a dry run
+    /// @param model       to which estimates are alike in length and type; empty: a dry run
     ComputedEstimates(EstimateOptions options, const Needs& needs, const Points& points,
-                      std::size_t parameters);
+                      ConstNumbers model);
 
     trace::Measure measure(const Needs& needs, Fleet& fleet, const Arrival& arrival,
                            std::int64_t event) override;
@@ -98,18 +98,18 @@ public:
     void form(const Needs& needs, Fleet& fleet, const Step& step, std::span<const Summand> placed,
               std::span<const Summand> terms, SumTable* table, trace::Round& row) override;
     void update(Optimizer& optimizer, double step_size, Version version,
-                const std::shared_ptr<std::pmr::vector<double>>& next) override;
+                const std::shared_ptr<NumberVector>& next) override;
     void forget_last() override;
 
     /// The estimate that was formed last, clipped.
-    std::span<const double> estimate() const { return estimate_; }
+    ConstNumbers estimate() const { return estimate_; }
     /// The last estimate, which a checkpoint keeps and a resumed run sets; empty unless the scheme
     /// asks for inner products.
-    std::vector<double>& last() { return last_; }
+    NumberVector& last() { return last_; }
 
 private:
     Point form(const Operand& operand) const;
-    void place(Fleet& fleet, std::span<const Summand> placed, std::span<double> sum) const;
+    void place(Fleet& fleet, std::span<const Summand> placed, Numbers sum) const;
     // A contribution that is added up here, or the sum of a group.
     struct Addend {
         Values values;
@@ -119,8 +119,8 @@ private:
     struct Decay {
         const Support& support;  // what the worker has decayed
         double weight;
-        std::span<const double> point;  // where the contribution was taken
-        std::vector<double> touched;    // the point at the support
+        ConstNumbers point;    // where the contribution was taken
+        NumberVector touched;  // the point at the support
     };
     struct Group {
         bool formed;  // the one addend is the sum, which the fleet has formed
@@ -133,7 +133,7 @@ private:
     };
     // The sum of a node of the table; empty where it has no contributions.
     struct Node {
-        std::vector<double> sum = {};
+        NumberVector sum = {};
         Losses losses = {};
     };
     // A node of the table that is to be formed anew.
@@ -141,8 +141,7 @@ private:
         int node;
         std::vector<Addend> addends;  // of a lowest node
     };
-    static void add(const Addend& one, std::vector<double>& sum, std::size_t first,
-                    std::size_t last);
+    static void add(const Addend& one, Numbers sum, std::size_t first, std::size_t last);
     std::vector<Anew> changed(Fleet& fleet, SumTable& table);
     void add_up(const SumTable& table, const Anew& one, std::size_t first, std::size_t last);
     double mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
@@ -150,15 +149,16 @@ private:
                      const Losses& of_table, std::int64_t samples);
     Sum gather(Fleet& fleet, std::span<const Summand> terms, bool displacement) const;
     Decay decay(Fleet& fleet, const Summand& term) const;
-    void add_up(const Sum& sum, const std::vector<double>* of_table, std::size_t first,
-                std::size_t last, bool begun);
+    void add_up(const Sum& sum, const NumberVector* of_table, std::size_t first, std::size_t last,
+                bool begun);
+    double mean_and_square(double divisor, std::size_t first, std::size_t count);
 
     EstimateOptions options_;
     const Points& points_;
-    std::vector<double> estimate_, last_;
+    NumberVector estimate_, last_;
     std::vector<Node> nodes_;            // of the table
     double loss_ = 0;                    // loss_estimate of the row of the last estimate
-    std::vector<double> of_group_;       // the sum of one group; empty if there is just one group
+    NumberVector of_group_;              // the sum of one group; empty if there is just one group
     std::vector<double> probe_;          // a random vector to project contributions on
     std::vector<double> formed_;         // see combine()
     std::optional<double> formed_loss_;  // the sum of losses that belongs to it, until it is used

@@ -17,23 +17,24 @@ namespace quorate {
 /// taken by one thread, but the last owner of one may be on any thread.
 class VectorPool {
 public:
-    /// @param width   elements of a vector
+    /// @param like    a vector of as many elements, of the same type
     /// @param stock   vectors to make in advance, with their memory touched
     /// @param memory  where they lie; must outlive all vectors; null: on the heap
-    VectorPool(std::size_t width, std::size_t stock, PointMemory* memory = nullptr)
-        : shelf_(std::make_shared<Shelf>()), width_(width), memory_(memory)
+    VectorPool(ConstNumbers like, std::size_t stock, PointMemory* memory = nullptr)
+        : shelf_(std::make_shared<Shelf>()), width_(like.size()), precision_(like.precision()),
+          memory_(memory)
     {
         for (; stock > 0; --stock) shelf_->free.push_back(make());
     }
 
     /// Returns a vector to be filled; its values are left over from earlier use. When its last
     /// owner drops it, and no worker reads it any more, its memory becomes free for the next one.
-    std::shared_ptr<std::pmr::vector<double>> blank()
+    std::shared_ptr<NumberVector> blank()
     {
         auto values = free_one();
         if (!values) values = make();
-        const auto give_back = [shelf = std::weak_ptr(shelf_)](std::pmr::vector<double>* used) {
-            std::unique_ptr<std::pmr::vector<double>> owned(used);
+        const auto give_back = [shelf = std::weak_ptr(shelf_)](NumberVector* used) {
+            std::unique_ptr<NumberVector> owned(used);
             if (const auto home = shelf.lock()) {
                 const std::lock_guard lock(home->mutex);
                 home->free.push_back(std::move(owned));
@@ -43,7 +44,7 @@ public:
     }
 
 private:
-    using Owned = std::unique_ptr<std::pmr::vector<double>>;
+    using Owned = std::unique_ptr<NumberVector>;
     struct Shelf {
         std::mutex mutex;
         std::vector<Owned> free;
@@ -51,8 +52,8 @@ private:
     Owned make() const
     {
         std::pmr::memory_resource* memory = memory_;
-        return std::make_unique<std::pmr::vector<double>>(
-            width_, memory ? memory : std::pmr::new_delete_resource());
+        return std::make_unique<NumberVector>(width_, precision_,
+                                              memory ? memory : std::pmr::new_delete_resource());
     }
     // The one that was used last, because a cache may still hold it; null: there is none.
     Owned free_one()
@@ -60,7 +61,7 @@ private:
         const std::lock_guard lock(shelf_->mutex);  // the trace's thread drops iterates
         auto& free = shelf_->free;
         const auto at = std::find_if(free.rbegin(), free.rend(), [this](const Owned& one) {
-            return !memory_ || !memory_->is_read(one->data());
+            return !memory_ || !memory_->is_read(one->address());
         });
         if (at == free.rend()) return nullptr;
         auto found = std::move(*at);
@@ -71,6 +72,7 @@ private:
 
     std::shared_ptr<Shelf> shelf_;
     std::size_t width_;
+    Precision precision_;
     PointMemory* memory_;
 };
 

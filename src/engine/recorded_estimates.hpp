@@ -29,7 +29,7 @@ public:
     void combine(Fleet&, std::span<const Summand>) override {}
     PointList form(const std::shared_ptr<const std::vector<Operand>>& operands) override
     {
-        return PointList(operands->size(), std::make_shared<std::pmr::vector<double>>());
+        return PointList(operands->size(), std::make_shared<NumberVector>());
     }
     void form(const Needs&, Fleet& fleet, const Step&, std::span<const Summand>,
               std::span<const Summand> terms, SumTable*, trace::Round& row) override
@@ -38,7 +38,7 @@ public:
         row.inner = past_.inner.at(rounds_++);
     }
     void update(Optimizer&, double, Version version,
-                const std::shared_ptr<std::pmr::vector<double>>& next) override
+                const std::shared_ptr<NumberVector>& next) override
     {
         points_[version] = next;
     }
@@ -51,7 +51,7 @@ public:
 private:
     Past past_;
     std::size_t rounds_ = 0;  // gone through so far
-    std::map<Version, std::weak_ptr<std::pmr::vector<double>>> points_;
+    std::map<Version, std::weak_ptr<NumberVector>> points_;
 };
 
 }  // namespace quorate

@@ -13,7 +13,7 @@ void Engine::take_snapshot()
                       .round = round_,
                       .position = trace_->position(),
                       .points = points_.all(),
-                      .last_estimate = computed_.last(),
+                      .last_estimate = ConstNumbers(computed_.last()).doubles(),
                       .arrivals = {},
                       .items = {}};
     fleet_->add_points(snapshot.points);
@@ -37,7 +37,7 @@ void Engine::resume(Past past, Fleet* live)
 void Engine::end_of_history()
 {
     history_->restore_points();
-    if (needs_.inner_product) computed_.last() = history_->past().last_estimate;
+    if (needs_.inner_product) copy(history_->past().last_estimate, computed_.last());
     estimates_ = &computed_;
     const auto ended = history_->past().ended;
     history_.reset();
@@ -52,7 +52,7 @@ void RecordedEstimates::restore_points()
 {
     for (const auto& [version, values] : past_.points)
         if (const auto known = points_.find(version); known != points_.end())
-            if (const auto point = known->second.lock()) std::ranges::copy(values, point->begin());
+            if (const auto point = known->second.lock()) copy(values, *point);
 }
 
 // Goes on with a fleet that knows nothing of the history. If the code is for those who are there

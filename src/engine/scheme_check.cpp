@@ -63,7 +63,7 @@ private:
         bool repeats() const { return task.control.repeat; }
         const Vector at(std::size_t input) const
         {
-            return {inputs[input]->begin(), inputs[input]->end()};
+            return ConstNumbers(*inputs[input]).doubles();
         }
     };
     struct Cached {
@@ -365,7 +365,7 @@ void SchemeCheck::run(std::int64_t rounds)
     const std::atomic<bool> stop = false;
     try {
         engine.run(stop, {.done = [this](const Update& update) {
-                       estimates.emplace_back(update.estimate.begin(), update.estimate.end());
+                       estimates.push_back(update.estimate.doubles());
                        return false;
                    }});
     } catch (const BadInput& promise) {
@@ -377,7 +377,7 @@ void SchemeCheck::run(std::int64_t rounds)
             broken.emplace_back(scheme.stands_still() ? "no worker has a task, and no timer runs"
                                                       : failure.what());
     }
-    for (const auto& rule : rules) models.emplace_back(rule->model().begin(), rule->model().end());
+    for (const auto& rule : rules) models.push_back(rule->model().doubles());
 }
 
 }  // namespace quorate

@@ -291,7 +291,7 @@ void Engine::keep_model(int number)
     // A copy even where the model is the point just published: memory that workers read is needed
     // for the next points, and some of it is in a cache.
     auto kept = kept_.blank();
-    std::ranges::copy(optimizers_[static_cast<std::size_t>(number)]->model(), kept->begin());
+    copy(optimizers_[static_cast<std::size_t>(number)]->model(), *kept);
     if (observer_.kept) observer_.kept(round_, kept);
     trace_->keep(round_, std::move(kept));
 }

@@ -12,17 +12,6 @@
 
 namespace quorate {
 
-namespace {
-
-std::vector<double> gather(const Support& support, std::span<const double> point)
-{
-    std::vector<double> packed(support.size());
-    support.gather(point, packed.data());
-    return packed;
-}
-
-}  // namespace
-
 Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
                  std::int64_t parameters, Wire wire)
     : parameters_(parameters), wire_(wire), batches_(&batches), byzantine_(byzantine)
@@ -224,8 +213,8 @@ void Recipes::compute(CachedRecipe& cached) const
     if (cached.computed) return;
     cached.computed = true;
     const auto& from = store(cached.worker);
-    const auto point = gather(from.support(), *cached.point);
-    cached.gradient.values.resize(point.size());
+    const auto point = from.support().gathered(*cached.point);
+    cached.gradient.values = NumberVector(point.size(), point.precision());
     const Part part{{Item{.block = cached.block}}};
     const auto work = begin_work(*computing_, from.view(), part, {{point, cached.key}}, {},
                                  cached.gradient.values);
@@ -241,8 +230,9 @@ void Recipes::compute(Recipe& recipe) const
     const auto& made = recipe.made;
     const auto& from = store(made.worker);
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
-    recipe.values.resize(
-        length_of(part, from.support().size(), static_cast<std::size_t>(parameters_), outputs()));
+    recipe.values = NumberVector(
+        length_of(part, from.support().size(), static_cast<std::size_t>(parameters_), outputs()),
+        computing_->model.precision());
     if (is_cached(part)) {
         std::vector<const CachedGradient*> cached;
         for (const auto& one : made.cached) {
@@ -251,10 +241,10 @@ void Recipes::compute(Recipe& recipe) const
         }
         recipe.losses = add_up(part, cached, recipe.values);
     } else {
-        std::vector<std::vector<double>> points;
+        std::vector<NumberVector> points;
         std::vector<At> at;
         for (std::size_t i = 0; i < recipe.keys.size(); ++i) {
-            points.push_back(gather(from.support(), *recipe.inputs[i]));
+            points.push_back(from.support().gathered(*recipe.inputs[i]));
             at.push_back({points.back(), recipe.keys[i]});
         }
         for (std::size_t i = recipe.keys.size(); i < recipe.inputs.size(); ++i)
@@ -287,7 +277,7 @@ Values Recipes::values(std::size_t handle)
     if (dry()) return {nothing_, {}, {}};
     auto& recipe = recipes_.at(handle);
     compute(recipe);
-    return {store(recipe.made.worker).support(), recipe.values, recipe.losses};
+    return {store(recipe.made.worker).support(), packed(recipe.values), recipe.losses};
 }
 
 void Recipes::release(std::size_t handle)

@@ -126,7 +126,7 @@ private:
         Extent extent;
         boost::container::small_vector<std::int64_t, 1> keys;  // of the inputs' samples
         bool computed = false;
-        std::vector<double> values;
+        NumberVector values;
         Losses losses = {};
     };
     const Store& store(Worker worker) const { return *stores_[static_cast<std::size_t>(worker)]; }

@@ -33,7 +33,7 @@ namespace quorate {
 
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using Positions = std::vector<std::int64_t>;
 
 constexpr const char* inputs[] = {"input", "labels", "test-input", "test-labels"};
 
@@ -169,9 +169,9 @@ struct Rows {
         return labels.kept[static_cast<std::size_t>(place)];
     }
     // Rows of the table to train with.
-    Numbers training() const
+    Positions training() const
     {
-        Numbers all;
+        Positions all;
         for (const auto i : order.train) all.push_back(at(i));
         return all;
     }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/typed_entry.hpp"
 #include "model/data_shape.hpp"
 #include "model/loss.hpp"
@@ -63,6 +64,8 @@ public:
     /// Whether the scores of a row are x'W, with the row of W that belongs to a column stored
     /// together.
     virtual bool linear() const = 0;
+    /// The type of points and gradients.
+    virtual Precision precision() const { return Precision::binary64; }
     /// How many scores a row has.
     std::int64_t outputs() const { return loss_->outputs(); }
     const Loss& loss() const { return *loss_; }
@@ -76,6 +79,9 @@ public:
     /// @return sum over the rows of the loss at `point` (not weighted with the coefficient)
     virtual double add_gradient(const RowView& rows, std::span<const double> point,
                                 double coefficient, std::span<double> gradient) const = 0;
+    /// The same of floats. @throws std::logic_error unless precision() is binary32
+    virtual double add_gradient_floats(const RowView& rows, std::span<const float> point,
+                                       double coefficient, std::span<float> gradient) const;
 
     /// Whether the model wants to know of rows before they come: expect() is called.
     virtual bool looks_ahead() const { return false; }

@@ -36,7 +36,7 @@ public:
         });
     }
 
-    std::vector<std::span<double>> memory() override { return {w_, m_, v_}; }
+    std::vector<Numbers> memory() override { return {w_, m_, v_}; }
 
 private:
     AdamOptions given_;

@@ -37,7 +37,7 @@ public:
         std::ranges::copy(w_, next.begin());
     }
 
-    std::vector<std::span<double>> memory() override { return {w_, z_}; }
+    std::vector<Numbers> memory() override { return {w_, z_}; }
 
 private:
     DualAveragingOptions given_;

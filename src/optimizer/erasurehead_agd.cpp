@@ -28,7 +28,7 @@ public:
         ++updates_;
     }
 
-    std::vector<std::span<double>> memory() override { return {w_, last_}; }
+    std::vector<Numbers> memory() override { return {w_, last_}; }
 
 private:
     std::vector<double> last_ = std::vector<double>(w_.size(), 0.0);

@@ -19,7 +19,7 @@ public:
         });
     }
 
-    std::vector<std::span<double>> memory() override { return {w_}; }
+    std::vector<Numbers> memory() override { return {w_}; }
 };
 
 }  // namespace

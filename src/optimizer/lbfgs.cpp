@@ -75,9 +75,9 @@ public:
         });
     }
 
-    std::vector<std::span<double>> memory() override
+    std::vector<Numbers> memory() override
     {
-        std::vector<std::span<double>> all = {w_, y_, g_, d_, h_, state_};
+        std::vector<Numbers> all = {w_, y_, g_, d_, h_, state_};
         for (auto& [s, v] : pairs_) all.insert(all.end(), {s, v});
         return all;
     }

@@ -30,7 +30,7 @@ public:
         });
     }
 
-    std::vector<std::span<double>> memory() override { return {w_, v_}; }
+    std::vector<Numbers> memory() override { return {w_, v_}; }
 
 private:
     double momentum_;

@@ -27,7 +27,7 @@ public:
         ++updates_;
     }
 
-    std::vector<std::span<double>> memory() override { return {w_, y_}; }
+    std::vector<Numbers> memory() override { return {w_, y_}; }
 
 private:
     virtual double momentum(long t) const = 0;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/typed_entry.hpp"
 #include "optimizer/regularizer.hpp"
 
@@ -28,6 +29,10 @@ public:
     ///                  that is published
     virtual void update(std::span<const double> estimate, double step, std::span<double> next) = 0;
 
+    /// The same of a model of floats.
+    /// @throws std::logic_error unless the rule is for these
+    virtual void update_floats(std::span<const float> estimate, double step, std::span<float> next);
+
     /// Tells the mean loss at the point of the estimate that the next update gets. Rules that
     /// search a line need it.
     virtual void tell_loss(double) {}
@@ -40,11 +45,11 @@ public:
     virtual bool exhausted() const { return false; }
 
     /// The model w after the updates so far, p elements.
-    virtual std::span<const double> model() const = 0;
+    virtual ConstNumbers model() const = 0;
 
     /// All vectors on which later updates depend, the model first; mostly of p elements. A
     /// checkpoint keeps them, and a resumed run sets them.
-    virtual std::vector<std::span<double>> memory() = 0;
+    virtual std::vector<Numbers> memory() = 0;
     /// What later updates depend on beside memory(), in a format of its own. A checkpoint keeps it.
     virtual std::string state() const { return {}; }
     /// Sets it, after memory().

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
+
+#include "base/numbers.hpp"
 
 namespace quorate {
 
@@ -12,10 +13,12 @@ struct Regularizer {
     double l2 = 0, l1 = 0;
 
     /// The term's value. O(p).
-    double value(std::span<const double> w) const
+    double value(ConstNumbers w) const
     {
         double squares = 0, sum = 0;
-        for (const double x : w) squares += x * x, sum += std::abs(x);
+        w.visit([&](auto all) {
+            for (const double x : all) squares += x * x, sum += std::abs(x);
+        });
         return l2 * squares + l1 * sum;
     }
     /// The factor of w in a gradient step on the l2 term.

@@ -28,7 +28,7 @@ public:
         });
     }
 
-    std::vector<std::span<double>> memory() override { return {w_, s_}; }
+    std::vector<Numbers> memory() override { return {w_, s_}; }
 
 private:
     double decay_;

@@ -15,7 +15,7 @@ public:
         : w_(std::move(initial)), regularizer_(regularizer)
     {
     }
-    std::span<const double> model() const override { return w_; }
+    ConstNumbers model() const override { return w_; }
 
 protected:
     /// Calls f(i) for each parameter. What f needs it is to hold by value: then the compiler knows

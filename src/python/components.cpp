@@ -171,12 +171,12 @@ public:
         if (std::has_single_bit(++calls_)) check_state();
     }
 
-    std::span<const double> model() const override { return w_; }
+    ConstNumbers model() const override { return w_; }
     /// @throws BadInput if the object remembers more than this, which a checkpoint would lack
-    std::vector<std::span<double>> memory() override
+    std::vector<Numbers> memory() override
     {
         check_state();
-        std::vector<std::span<double>> all = {w_};
+        std::vector<Numbers> all = {w_};
         for (const auto& one : memory_) all.emplace_back(*one);
         return all;
     }

@@ -80,10 +80,12 @@ private:
 
 class SampleModel final : public Model {
 public:
-    SampleModel(Object model, std::int64_t parameters, std::int64_t samples_at_once)
+    SampleModel(Object model, std::int64_t parameters, std::int64_t samples_at_once,
+                Precision precision)
         : Model(std::make_unique<SampleLoss>()), model_(std::move(model)), parameters_(parameters),
-          samples_at_once_(samples_at_once), add_gradient_(model_.get().attr("add_gradient")),
-          score_(model_.get().attr("score")), initial_(model_.get().attr("initial")),
+          samples_at_once_(samples_at_once), precision_(precision),
+          add_gradient_(model_.get().attr("add_gradient")), score_(model_.get().attr("score")),
+          initial_(model_.get().attr("initial")),
           expect_(py::getattr(model_.get(), "expect", py::none()))
     {
     }
@@ -91,6 +93,7 @@ public:
     std::int64_t per_column() const override { return 0; }
     std::int64_t shared_parameters() const override { return parameters_; }
     bool linear() const override { return false; }
+    Precision precision() const override { return precision_; }
     std::vector<Layer> layers(std::int64_t) const override { return {{0, 1, 1, parameters_}}; }
     std::optional<std::vector<double>> initial(std::int64_t, std::uint64_t seed) const override
     {
@@ -103,10 +106,12 @@ public:
     double add_gradient(const RowView& rows, std::span<const double> point, double coefficient,
                         std::span<double> gradient) const override
     {
-        const py::gil_scoped_acquire gil;
-        return as<double>(
-            add_gradient_.get()(samples(rows), lent(point), coefficient, lent(gradient)),
-            "add_gradient() of the model", "the sum of the losses");
+        return ask_for_gradient(rows, point, coefficient, gradient);
+    }
+    double add_gradient_floats(const RowView& rows, std::span<const float> point,
+                               double coefficient, std::span<float> gradient) const override
+    {
+        return ask_for_gradient(rows, point, coefficient, gradient);
     }
 
     bool looks_ahead() const override { return !expect_.get().is_none(); }
@@ -140,6 +145,16 @@ public:
     std::int64_t chunk_rows(const DataShape&) const override { return samples_at_once_; }
 
 private:
+    template <class T>
+    double ask_for_gradient(const RowView& rows, std::span<const T> point, double coefficient,
+                            std::span<T> gradient) const
+    {
+        const py::gil_scoped_acquire gil;
+        return as<double>(
+            add_gradient_.get()(samples(rows), lent(point), coefficient, lent(gradient)),
+            "add_gradient() of the model", "the sum of the losses");
+    }
+
     static py::array_t<std::int64_t> samples(const RowView& rows)
     {
         py::array_t<std::int64_t> numbers(rows.rows);
@@ -150,6 +165,7 @@ private:
 
     Object model_;
     std::int64_t parameters_, samples_at_once_;
+    Precision precision_;
     Object add_gradient_, score_, initial_, expect_;
 };
 
@@ -175,8 +191,13 @@ std::unique_ptr<Model> make_sample_model(py::object object, const DataShape& dat
         if (value < 1) throw BadInput(fmt::format("{} is {}: use 1 or more", name, value));
         return value;
     };
+    const auto type = as<std::string>(model.get().attr("dtype"), "dtype", "float64 or float32");
+    if (type != "float64" && type != "float32")
+        throw BadInput("the dtype of a model is '" + type + "': use float64 or float32");
     const auto parameters = number("parameters"), at_once = number("samples_at_once");
-    return std::make_unique<SampleModel>(std::move(model), parameters, at_once);
+    return std::make_unique<SampleModel>(
+        std::move(model), parameters, at_once,
+        type == "float64" ? Precision::binary64 : Precision::binary32);
 }
 
 }  // namespace quorate::bindings

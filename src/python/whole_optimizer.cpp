@@ -17,23 +17,24 @@ public:
         : optimizer_(std::move(optimizer)), update_(optimizer_.get().attr("update")),
           vector_(optimizer_.get().attr("begin")(copied(initial)))
     {
-        if (!py::isinstance<py::array_t<double>>(vector_.get()))
-            throw BadInput("begin() of the optimizer returned no array of doubles");
-        const auto array = py::cast<py::array_t<double>>(vector_.get());
-        if (static_cast<std::size_t>(array.size()) != initial.size())
-            throw BadInput("begin() of the optimizer returned a vector of another length");
-        w_ = {static_cast<double*>(array.request(true).ptr), initial.size()};
+        const auto found = find<double>() || find<float>();
+        if (!found || w_.size() != initial.size())
+            throw BadInput(
+                "begin() of the optimizer returned no array of so many numbers, float64 or "
+                "float32, that can be written to");
     }
 
     void update(std::span<const double> estimate, double step, std::span<double> next) override
     {
-        const py::gil_scoped_acquire gil;
-        update_.get()(lent(estimate), step, lent(next));
-        ++updates_;
+        ask(estimate, step, next);
+    }
+    void update_floats(std::span<const float> estimate, double step, std::span<float> next) override
+    {
+        ask(estimate, step, next);
     }
 
-    std::span<const double> model() const override { return w_; }
-    std::vector<std::span<double>> memory() override { return {w_}; }
+    ConstNumbers model() const override { return w_; }
+    std::vector<Numbers> memory() override { return {w_}; }
     std::string state() const override
     {
         const py::gil_scoped_acquire gil;
@@ -46,8 +47,27 @@ public:
     }
 
 private:
+    template <class T>
+    void ask(std::span<const T> estimate, double step, std::span<T> next)
+    {
+        const py::gil_scoped_acquire gil;
+        update_.get()(lent(estimate), step, lent(next));
+        ++updates_;
+    }
+
+    // Takes hold of the vector, if it has numbers of this type.
+    template <class T>
+    bool find()
+    {
+        if (!py::isinstance<py::array_t<T>>(vector_.get())) return false;
+        auto array = py::cast<py::array_t<T>>(vector_.get());
+        if (!array.writeable()) return false;
+        w_ = std::span(array.mutable_data(), static_cast<std::size_t>(array.size()));
+        return true;
+    }
+
     Object optimizer_, update_, vector_;
-    std::span<double> w_;  // of vector_
+    Numbers w_;  // of vector_
 };
 
 }  // namespace

@@ -38,7 +38,7 @@ ArrivedMessage ArrivedValues::claim(transport::Message message)
     if (head.block == 0) return one;
     const auto values = static_cast<std::size_t>(head.values);
     if (memory_.reads(one.from)) {
-        one.values = memory_.contribution(one.from, head.block, values);
+        one.values = memory_.contribution(one.from, head.block, doubles_for(values, precision_));
         bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
     } else if (const auto worker = membership_.worker_of(one.from); worker >= 0) {
         one.values = owner_of({worker, head.block}, released_);
@@ -61,10 +61,11 @@ std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
     const auto bytes = static_cast<std::int64_t>(message.bytes->size()) +
                        (message.values ? total * static_cast<std::int64_t>(bytes_of(wire_)) : 0);
     const auto size = kept ? 0 : static_cast<std::size_t>(total);
-    const Packed all = message.values ? std::span<const double>(message.values.get(), size)
-                                      : with_number(wire_, [&]<class Number>(Number) -> Packed {
-                                            return in.numbers<Number>(size);
-                                        });
+    const Packed all =
+        message.values
+            ? packed(numbers_at(static_cast<const void*>(message.values.get()), size, precision_))
+            : with_number(wire_,
+                          [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); });
     std::shared_ptr<const void> owner = message.bytes;
     if (block != 0) owner = message.values;
     std::size_t before = 0;  // values of earlier parts

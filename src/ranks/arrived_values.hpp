@@ -24,8 +24,9 @@ struct ArrivedMessage : transport::Message {
 class ArrivedValues {
 public:
     /// @param membership, memory  must outlive this object
-    ArrivedValues(const Membership& membership, CoordinatorMemory& memory, Wire wire)
-        : membership_(membership), memory_(memory), wire_(wire)
+    ArrivedValues(const Membership& membership, CoordinatorMemory& memory, Wire wire,
+                  Precision precision)
+        : membership_(membership), memory_(memory), wire_(wire), precision_(precision)
     {
     }
 
@@ -69,6 +70,7 @@ private:
     const Membership& membership_;
     CoordinatorMemory& memory_;
     Wire wire_;
+    Precision precision_;  // of what lies in shared memory
     std::vector<KeptBlock> released_;
     Numbered<Contribution> contributions_;
     std::int64_t bytes_received_ = 0;

@@ -7,6 +7,16 @@
 
 namespace quorate {
 
+namespace {
+
+// Of a point, as blocks are known by.
+const double* begin_of(const NumberVector& point)
+{
+    return static_cast<const double*>(point.address());
+}
+
+}  // namespace
+
 CoordinatorMemory::CoordinatorMemory(const transport::Endpoint& endpoint,
                                      const std::vector<SharedAddress>& contributions)
     : points_("quorate-points", endpoint.size(),
@@ -29,17 +39,20 @@ std::shared_ptr<const double> CoordinatorMemory::contribution(int rank, std::int
 
 std::int64_t CoordinatorMemory::name(const Point& point) const
 {
-    return points_.owns(point->data()) ? points_.name(point->data()) : 0;
+    return points_.owns(begin_of(*point)) ? points_.name(begin_of(*point)) : 0;
 }
 
-bool CoordinatorMemory::is_read(const double* point) const
+bool CoordinatorMemory::is_read(const void* point) const
 {
-    return points_.owns(point) && points_.is_lent(point);
+    const auto* block = static_cast<const double*>(point);
+    return points_.owns(block) && points_.is_lent(block);
 }
+
+void CoordinatorMemory::lend(const Point& point, int rank) { points_.lend(begin_of(*point), rank); }
 
 void* CoordinatorMemory::do_allocate(std::size_t bytes, std::size_t alignment)
 {
-    if (auto* values = points_.take(bytes / sizeof(double))) return values;
+    if (auto* values = points_.take((bytes + sizeof(double) - 1) / sizeof(double))) return values;
     if (!began_)
         throw Failure(
             fmt::format("there are no {} bytes of memory left for the points of the run: "

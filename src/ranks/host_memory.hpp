@@ -26,17 +26,17 @@ public:
     const SharedAddress& points_address() const { return points_.address(); }
     /// Whether the coordinator reads this rank's contributions in place.
     bool reads(int rank) const;
-    /// Values of a contribution that a message names.
+    /// Values of a contribution that a message names. @param size  of them, in doubles
     std::shared_ptr<const double> contribution(int rank, std::int64_t block, std::size_t size);
 
     /// The name of the block that holds a point; 0: it lies elsewhere.
     std::int64_t name(const Point& point) const;
     /// To be called before a message that names the point is sent to the rank.
-    void lend(const Point& point, int rank) { points_.lend(point->data(), rank); }
+    void lend(const Point& point, int rank);
     /// From here on, points for which there is no more shared memory lie on the heap.
     void begin() { began_ = true; }
 
-    bool is_read(const double* point) const override;
+    bool is_read(const void* point) const override;
 
 private:
     // @throws Failure  before begin(), if there is too little memory

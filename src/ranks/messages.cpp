@@ -102,7 +102,7 @@ std::shared_ptr<transport::Bytes> encode(const TaskMessage& message, std::span<c
                                         [&](Number* to) { support.gather(*points[i], to); });
             for (const auto& operand : operands)
                 out.numbers<Number>(operand->size(), [&](Number* to) {
-                    convert(std::span<const double>(*operand), to);
+                    ConstNumbers(*operand).visit([&](auto from) { convert(from, to); });
                 });
         });
         out.align();
@@ -119,7 +119,8 @@ void check_shard(ShardNumber made_for, ShardNumber here)
 }
 
 TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumber shard,
-                        std::size_t support_size, Wire wire, transport::Pool& pool)
+                        std::size_t support_size, Wire wire, Precision precision,
+                        transport::Pool& pool)
 {
     MessageReader in(*bytes);
     TaskMessage message;
@@ -147,17 +148,20 @@ TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumb
     for (int i = 0; i < head.operands; ++i) lengths.push_back(in.get<std::int64_t>());
     std::shared_ptr<transport::Bytes> copy;
     std::size_t copied = 0;  // numbers
-    if (wire != Wire::binary64) {
+    if (!as_in_memory(wire, precision)) {
         const auto packed = std::ranges::count_if(message.inputs, is_packed);
         const auto all = std::accumulate(lengths.begin(), lengths.end(),
                                          packed * static_cast<std::int64_t>(support_size));
-        copy = pool.take(static_cast<std::size_t>(all) * sizeof(double));
+        copy = pool.take(static_cast<std::size_t>(all) * bytes_of(precision));
     }
-    const auto next = [&](std::size_t count) -> std::span<const double> {
-        if (!copy) return in.doubles(count);
-        auto* to = reinterpret_cast<double*>(copy->data()) + std::exchange(copied, copied + count);
-        with_number(wire, [&]<class Number>(Number) { convert(in.numbers<Number>(count), to); });
-        return {to, count};
+    const auto next = [&](std::size_t count) {
+        return with_number(precision, [&]<class T>(T) -> ConstNumbers {
+            if (!copy) return in.numbers<T>(count);
+            auto* to = reinterpret_cast<T*>(copy->data()) + std::exchange(copied, copied + count);
+            with_number(wire,
+                        [&]<class Number>(Number) { convert(in.numbers<Number>(count), to); });
+            return std::span<const T>(to, count);
+        });
     };
     for (auto& input : message.inputs)
         if (is_packed(input)) input.packed = next(support_size);

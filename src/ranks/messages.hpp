@@ -148,12 +148,12 @@ struct TaskMessage {
     struct Input {
         Version version;
         Travel travel;
-        std::int64_t block = 0;               // its name, if it is shared
-        std::span<const double> packed = {};  // set by decode_task()
+        std::int64_t block = 0;    // its name, if it is shared
+        ConstNumbers packed = {};  // set by decode_task()
     };
     std::vector<Input> inputs;
-    std::vector<std::span<const double>> operands;  // set by decode_task()
-    std::shared_ptr<const void> owner;  // set by decode_task(): of the packed inputs and operands
+    std::vector<ConstNumbers> operands;  // set by decode_task()
+    std::shared_ptr<const void> owner;   // set by decode_task(): of the packed inputs and operands
 };
 
 /// Writes a task message. O(its size).
@@ -162,13 +162,14 @@ struct TaskMessage {
 /// @param support  the parameters that the recipients' rows touch; points are packed to these
 std::shared_ptr<transport::Bytes> encode(const TaskMessage& message, std::span<const Point> points,
                                          const Support& support, Wire wire, transport::Pool& pool);
-/// Reads a task message. Its inputs and operands are views of the bytes if these are doubles, else
-/// of a copy. O(header), or of a copy O(message).
+/// Reads a task message. Its inputs and operands are views of the bytes if these are of the wanted
+/// precision, else of a copy. O(header), or of a copy O(message).
 /// @param shard         that the receiver has loaded
 /// @param support_size  elements of a packed point
 /// @throws Failure if the message was made for another shard, or ends too early
 TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumber shard,
-                        std::size_t support_size, Wire wire, transport::Pool& pool);
+                        std::size_t support_size, Wire wire, Precision precision,
+                        transport::Pool& pool);
 
 /// How a contribution message begins. The heads of its parts follow, then the versions of their
 /// items, then their values, part by part, unless these lie in shared memory.

@@ -16,7 +16,8 @@ RankFleet::RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const Data
     : endpoint_(endpoint), data_(data), model_(model), memory_(memory), mailbox_(endpoint, timeout),
       membership_(mailbox_, *this, std::move(ranks), model.parameters(data.columns())),
       leaders_(mailbox_, membership_, model.parameters(data.columns()), wire),
-      tasks_(mailbox_, membership_, leaders_, memory, wire), values_(membership_, memory, wire)
+      tasks_(mailbox_, membership_, leaders_, memory, wire),
+      values_(membership_, memory, wire, model.precision())
 {
     load();
     values_.restart_count();

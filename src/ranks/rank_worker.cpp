@@ -69,7 +69,8 @@ void RankWorker::say_ready(std::int64_t rows, Support support)
 void RankWorker::reserve_contributions()
 {
     if (!context_.shared || !context_.store) return;
-    const auto size = context_.store->support().size();
+    const auto size =
+        doubles_for(context_.store->support().size(), context_.computing.model.precision());
     const std::array<double*, 2> blocks = {context_.shared->take(size),
                                            context_.shared->take(size)};
     for (const auto* block : blocks) {
@@ -168,7 +169,8 @@ void RankWorker::receive(const transport::Message& message)
 void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
 {
     auto message = decode_task(std::move(bytes), context_.shard, context_.store->support().size(),
-                               context_.computing.wire, endpoint_.pool());
+                               context_.computing.wire, context_.computing.model.precision(),
+                               endpoint_.pool());
     const auto own =
         std::ranges::find(message.recipients, context_.worker, &std::pair<Worker, TaskId>::first);
     if (own == message.recipients.end())
@@ -238,12 +240,14 @@ LocalPoint RankWorker::local_point(BorrowedBlocks& points, std::int64_t block)
 {
     const auto& support = context_.store->support();
     const auto columns = static_cast<std::size_t>(support.whole());
-    auto whole = points.borrow(block, columns);
-    if (support.full()) return {whole, {whole.get(), columns}};
-    auto packed = endpoint_.pool().take(support.size() * sizeof(double));
-    auto* values = reinterpret_cast<double*>(packed->data());
-    support.gather({whole.get(), columns}, values);
-    return {std::move(packed), {values, support.size()}};
+    const auto precision = context_.computing.model.precision();
+    auto whole = points.borrow(block, doubles_for(columns, precision));
+    const auto numbers = numbers_at(static_cast<const void*>(whole.get()), columns, precision);
+    if (support.full()) return {std::move(whole), numbers};
+    auto packed = endpoint_.pool().take(support.size() * bytes_of(precision));
+    const auto values = numbers_at(packed->data(), support.size(), precision);
+    values.visit([&](auto to) { support.gather(numbers, to.data()); });
+    return {std::move(packed), values};
 }
 
 void RankWorker::begin()

@@ -100,21 +100,23 @@ void TaskExecution::make_room()
 {
     const auto size = values_in_message();
     if (auto* blocks = context_.shared; blocks && size > 0)
-        block_ = {blocks->take(size), [blocks](const double* block) {
+        block_ = {blocks->take(doubles_for(size, precision())), [blocks](const double* block) {
                       if (block) blocks->give_back(block);
                   }};
     const auto wire = context_.computing.wire;
-    if (!block_ && wire != Wire::binary64) unpacked_ = context_.pool.take(size * sizeof(double));
+    if (!block_ && !as_in_memory(wire, precision()))
+        unpacked_ = context_.pool.take(size * bytes_of(precision()));
     output_ = context_.pool.take(values_at() + (block_ ? 0 : size * bytes_of(wire)));
 }
 
 // The room for the values of the running part.
-std::span<double> TaskExecution::output()
+Numbers TaskExecution::output()
 {
-    auto* values = block_      ? block_.get()
-                   : unpacked_ ? reinterpret_cast<double*>(unpacked_->data())
-                               : reinterpret_cast<double*>(output_->data() + values_at());
-    return {values + length_before(part_), length(part_)};
+    void* values = block_      ? static_cast<void*>(block_.get())
+                   : unpacked_ ? static_cast<void*>(unpacked_->data())
+                               : static_cast<void*>(output_->data() + values_at());
+    return numbers_at(values, length_before(part_) + length(part_), precision())
+        .subspan(length_before(part_), length(part_));
 }
 
 At TaskExecution::at(Version version) const
@@ -306,9 +308,10 @@ std::shared_ptr<transport::Bytes> TaskExecution::take_message(Seconds idle, Seco
 // Appends the values to the message.
 void TaskExecution::pack(MessageWriter& out, std::size_t size)
 {
-    const auto* values = reinterpret_cast<const double*>(unpacked_->data());
+    const auto values = numbers_at(std::as_const(*unpacked_).data(), size, precision());
     with_number(context_.computing.wire, [&]<class Number>(Number) {
-        out.numbers<Number>(size, [&](Number* to) { convert(std::span(values, size), to); });
+        out.numbers<Number>(
+            size, [&](Number* to) { values.visit([&](auto from) { convert(from, to); }); });
     });
     unpacked_.reset();
 }

@@ -75,7 +75,8 @@ private:
     void pace(Seconds chunk);
     void complete_part();
     bool finish_part();
-    std::span<double> output();
+    Precision precision() const { return context_.computing.model.precision(); }
+    Numbers output();
     std::size_t length(std::size_t part) const;
     std::size_t length_before(std::size_t part) const;
     std::span<const Part> parts_in_message() const;

@@ -19,10 +19,12 @@ constexpr double bandwidth = 1.25e9;  // bytes a second
 constexpr Seconds latency = 50e-6, overhead = 2e-6;
 
 // Whether a scheme's steps are plain weighted sums, of whose terms nobody has to know the values.
-bool adds_up(const Needs& needs)
+// Leaders of nodes add up doubles.
+bool adds_up(const Training& training)
 {
-    return needs.coded.empty() && needs.coded_columns.empty() && !needs.fingerprint &&
-           !needs.projection && !needs.places;
+    const auto& needs = training.coding->needs;
+    return training.precision() == Precision::binary64 && needs.coded.empty() &&
+           needs.coded_columns.empty() && !needs.fingerprint && !needs.projection && !needs.places;
 }
 
 // Seconds that aggregation by node saves between the last answer that a step needs and its sum, at
@@ -64,12 +66,12 @@ Option aggregation_option()
 void check_aggregation(const Training& training)
 {
     const auto& settings = training.settings;
-    if (settings.one_of("aggregate", {"auto", "flat", "node"}) == "node" &&
-        !adds_up(training.coding->needs))
-        settings.refuse("aggregate",
-                        fmt::format(", but --scheme {} needs each contribution at the coordinator: "
-                                    "use flat or auto",
-                                    settings.text("scheme")));
+    if (settings.one_of("aggregate", {"auto", "flat", "node"}) == "node" && !adds_up(training))
+        settings.refuse(
+            "aggregate",
+            fmt::format(", but --scheme {} with --model {} needs each contribution at the "
+                        "coordinator: use flat or auto",
+                        settings.text("scheme"), settings.text("model")));
 }
 
 std::vector<int> groups_to_aggregate(const Training& training,
@@ -78,7 +80,7 @@ std::vector<int> groups_to_aggregate(const Training& training,
     const auto& settings = training.settings;
     const auto wanted = settings.text("aggregate");
     const Nodes nodes(workers);
-    if (wanted == "flat" || !adds_up(training.coding->needs) || nodes.names.size() < 2) return {};
+    if (wanted == "flat" || !adds_up(training) || nodes.names.size() < 2) return {};
     if (wanted != "node" && saved(training, workers, nodes) <= 0) return {};
     std::vector<int> groups;
     for (const auto& worker : workers)
@@ -101,7 +103,7 @@ void note_aggregation(const Training& training, const Fleet& fleet)
 {
     const Nodes nodes(fleet.workers());
     if (nodes.names.size() < 2 || training.settings.text("aggregate") == "flat" ||
-        !adds_up(training.coding->needs))
+        !adds_up(training))
         return;
     log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),
                                     fleet.groups() > 1 ? "by node" : "at the coordinator"));

@@ -236,7 +236,9 @@ struct Checkpointing::Job {
         std::vector<std::int64_t> versions;
         for (const auto& [number, point] : snapshot.points) {
             versions.push_back(number);
-            h5::write<double>(points.get(), std::to_string(number), *point);
+            ConstNumbers(*point).visit([&]<class T>(std::span<const T> values) {
+                h5::write<T>(points.get(), std::to_string(number), values);
+            });
         }
         h5::write<std::int64_t>(points.get(), "versions", versions);
         const auto all = h5::create_group(root, "optimizer");
@@ -297,8 +299,8 @@ bool Checkpointing::write()
     std::vector<Checkpoint::Memory> memories;
     for (const auto& optimizer : optimizers_) {
         Checkpoint::Memory memory{optimizer->updates(), {}, optimizer->state()};
-        for (const auto vector : optimizer->memory())
-            memory.vectors.emplace_back(vector.begin(), vector.end());
+        for (const auto& vector : optimizer->memory())
+            memory.vectors.push_back(ConstNumbers(vector).doubles());
         memories.push_back(std::move(memory));
     }
     const auto job =

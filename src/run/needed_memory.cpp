@@ -46,9 +46,11 @@ Least least_of(const Training& training)
                              ? static_cast<double>(training.model->outputs()) * (entries + 1)
                              : 0;
     const auto share = static_cast<double>(most_rows(needs)) / static_cast<double>(training.rows);
-    return {bytes_of_kept(of_coordinator, training.width(), 0, 0),
-            share * training.data->training_bytes() +
-                bytes_of_kept(of_worker, training.width(), most_rows(needs), touched)};
+    const auto bytes = [&](std::int64_t vectors, std::int64_t rows, double entries) {
+        return bytes_of_kept(vectors, training.width(), rows, entries, training.precision());
+    };
+    return {bytes(of_coordinator, 0, 0),
+            share * training.data->training_bytes() + bytes(of_worker, most_rows(needs), touched)};
 }
 
 }  // namespace
@@ -89,20 +91,20 @@ void check_memory_of_simulation(const Training& training)
 }
 
 double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::int64_t rows,
-                     double entries_per_row)
+                     double entries_per_row, Precision precision)
 {
     // A contribution is a vector at the support of its worker's rows, which is no larger than these
     // have entries; of networks it is taken to be all parameters.
     const auto entries = static_cast<double>(rows) * entries_per_row;
     const auto all = static_cast<double>(parameters);
     const auto each = entries_per_row > 0 ? std::min(all, entries) : all;
-    return static_cast<double>(contributions) * each * sizeof(double);
+    return static_cast<double>(contributions) * each * static_cast<double>(bytes_of(precision));
 }
 
-double bytes_of_sums(std::int64_t slots, std::int64_t parameters)
+double bytes_of_sums(std::int64_t slots, std::int64_t parameters, Precision precision)
 {
     return static_cast<double>(SumTable::nodes(slots)) * static_cast<double>(parameters) *
-           sizeof(double);
+           static_cast<double>(bytes_of(precision));
 }
 
 double bytes_of_kept(const Training& training)
@@ -110,13 +112,15 @@ double bytes_of_kept(const Training& training)
     const auto& needs = training.coding->needs;
     if (needs.kept == 0) return 0;
     const auto parameters = training.model ? training.width() : training.columns;
-    const auto beside = bytes_of_sums(needs.slots, parameters) +
-                        bytes_of_kept(needs.points_of_kept(), parameters, 0, 0);
+    const auto precision = training.precision();
+    const auto beside = bytes_of_sums(needs.slots, parameters, precision) +
+                        bytes_of_kept(needs.points_of_kept(), parameters, 0, 0, precision);
     if (!training.model || !training.model->linear())
-        return beside + bytes_of_kept(needs.kept, parameters, 0, 0);
+        return beside + bytes_of_kept(needs.kept, parameters, 0, 0, precision);
     const auto outputs = static_cast<double>(training.model->outputs());
     return beside + bytes_of_kept(needs.kept, parameters, most_rows(needs),
-                                  outputs * (training.data->shape().entries_per_row + 1));
+                                  outputs * (training.data->shape().entries_per_row + 1),
+                                  precision);
 }
 
 void check_kept(const Training& training)

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.hpp"
+
 namespace quorate {
 
 struct Training;
@@ -31,10 +33,11 @@ void check_memory_of_simulation(const Training& training);
 /// @param rows            of the training split that a worker stores at most
 /// @param entries_per_row of the data; 0: contributions hold every parameter
 double bytes_of_kept(std::int64_t contributions, std::int64_t parameters, std::int64_t rows,
-                     double entries_per_row);
+                     double entries_per_row, Precision precision = Precision::binary64);
 
 /// Bytes of the sums that a table of so many slots keeps (SumTable).
-double bytes_of_sums(std::int64_t slots, std::int64_t parameters);
+double bytes_of_sums(std::int64_t slots, std::int64_t parameters,
+                     Precision precision = Precision::binary64);
 
 /// Bytes of the contributions that a run keeps at a time, of their sums and of the points that they
 /// hold, at most. A dry run, which keeps none, says those of the run that it stands for.

@@ -55,8 +55,7 @@ void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
         const auto& memory = checkpoint.optimizers.at(model);
         optimizers[model]->updates() = memory.updates;
         auto vectors = optimizers[model]->memory();
-        for (std::size_t i = 0; i < vectors.size(); ++i)
-            std::ranges::copy(memory.vectors.at(i), vectors[i].begin());
+        for (std::size_t i = 0; i < vectors.size(); ++i) copy(memory.vectors.at(i), vectors[i]);
         optimizers[model]->set_state(memory.state);
     }
 }
@@ -333,7 +332,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     const auto outcome = observer.end(engine.run(stop, observer.of_engine()));
     std::vector<double> final;
     for (const auto& optimizer : run.optimizers)
-        final.insert(final.end(), optimizer->model().begin(), optimizer->model().end());
+        std::ranges::copy(optimizer->model().doubles(), std::back_inserter(final));
     record.finish(final, outcome.completed ? "completed" : "interrupted", outcome.stopped_at);
     return outcome;
 }

@@ -156,19 +156,22 @@ bool Stopping::done(const Update& update)
 // - step |G|^2 / 2 (Nesterov 2013, "Gradient methods for minimizing composite functions").
 void Stopping::look_at_gradient(const Update& update)
 {
-    const auto& y = *update.at;
+    const ConstNumbers at = *update.at;
     const auto step = update.step_size;
     double square = 0;
-    for (std::size_t i = 0; i < y.size(); ++i) {
-        const double g = update.estimate[i] + 2 * regularizer_.l2 * y[i];
-        const double element = regularizer_.l1 == 0 || rules_.sparse
-                                   ? regularizer_.least_subgradient(y[i], g)
-                                   : (y[i] - regularizer_.shrunk(y[i] - step * g, step)) / step;
-        square += element * element;
-    }
+    at.visit([&]<class T>(std::span<const T> y) {
+        const auto estimate = update.estimate.of<T>();
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            const double g = estimate[i] + 2 * regularizer_.l2 * y[i];
+            const double element = regularizer_.l1 == 0 || rules_.sparse
+                                       ? regularizer_.least_subgradient(y[i], g)
+                                       : (y[i] - regularizer_.shrunk(y[i] - step * g, step)) / step;
+            square += element * element;
+        }
+    });
     const double norm = std::sqrt(square);
     const double gap = square / (4 * regularizer_.l2);
-    const double least = update.loss + regularizer_.value(y) - gap;  // that the optimum can be
+    const double least = update.loss + regularizer_.value(at) - gap;  // that the optimum can be
     for (const auto& rule : rules_.rules) {
         if (rule.of == Of::gradient && norm <= rule.value)
             why_ = fmt::format("gradient {:.4g}", norm);

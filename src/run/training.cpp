@@ -247,6 +247,19 @@ void make_stragglers(Training& training)
     training.byzantine = byzantine_workers(settings, training.seed, most_workers(training));
 }
 
+// Numbers travel in the type that they have in memory, or a shorter one.
+void choose_wire(Training& training)
+{
+    auto& settings = training.settings;
+    training.wire = wire_of(settings);
+    if (training.precision() == Precision::binary64 || training.wire != Wire::binary64) return;
+    if (settings.given("wire"))
+        settings.refuse("wire",
+                        ", but the numbers of this model are floats: use float or bfloat16");
+    training.wire = Wire::binary32;
+    settings.set("wire", {"float", "", false});
+}
+
 // Checks what the user gave for the scheme and the model that were made.
 void check_fit(const Training& training)
 {
@@ -255,7 +268,7 @@ void check_fit(const Training& training)
     if (training.wire != Wire::binary64 && needs.projection)
         settings.refuse("wire",
                         ", but this scheme finds Byzantine workers by sums that agree to more "
-                        "digits than that: use --wire double");
+                        "digits than that: use --wire double, and a model of doubles");
     refuse_unused_options(settings);
     check_search(settings, training.estimates, training.model.get());
     if (const auto& step = settings.text("step"); step != "auto") {
@@ -302,7 +315,7 @@ Training build_training(const Settings& given, int default_workers,
     training.coding = make_coding(training.workers);
     make_stragglers(training);
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
-    training.wire = wire_of(settings);
+    choose_wire(training);
     training.estimates = kind_of(training.coding->needs, training.rows, batch);
     settings =
         with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
@@ -365,6 +378,12 @@ Optimizers begin_training(Training& training)
                         : std::vector<double>(),
                     // What workers decay in their local steps is not decayed again.
                     displaces ? Regularizer() : training.regularizer));
+    if (optimizers[0]->model().precision() != training.precision())
+        settings.refuse(
+            "optimizer",
+            fmt::format(", which is not for the {} of --model {}",
+                        training.precision() == Precision::binary64 ? "doubles" : "floats",
+                        settings.text("model")));
     const auto threads = coordinator_threads(settings, training.width());
     training.engine.estimates.threads = threads;
     for (const auto& optimizer : optimizers) optimizer->use_threads(threads);

@@ -46,6 +46,8 @@ struct Training {
 
     /// Elements of the model; 0 if dry.
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
+    /// The type of points and contributions.
+    Precision precision() const { return model ? model->precision() : Precision::binary64; }
     /// Returns what workers compute with. Not of a dry run. It refers to this object.
     Computing computing() const
     {

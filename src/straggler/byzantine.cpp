@@ -12,20 +12,21 @@
 
 namespace quorate {
 
-void ByzantineWorkers::corrupt(int worker, std::int64_t draw, int part,
-                               std::span<double> payload) const
+void ByzantineWorkers::corrupt(int worker, std::int64_t draw, int part, Numbers payload) const
 {
     if (!contains(worker)) return;
-    double square = 0;
-    for (const double x : payload) square += x * x;
-    const double size = std::sqrt(square / static_cast<double>(payload.size())) + 1;
     Stream stream(seed_, Purpose::byzantine, static_cast<std::uint32_t>(worker),
                   static_cast<std::uint32_t>(2 * draw + part));
-    for (auto& x : payload) switch (kind_) {
-            case Kind::random: x = size * stream.normal(); break;
-            case Kind::sign_flip: x = -x; break;
-            case Kind::nan: x = std::numeric_limits<double>::quiet_NaN(); break;
-        }
+    payload.visit([&]<class T>(std::span<T> all) {
+        double square = 0;
+        for (const double x : all) square += x * x;
+        const double size = std::sqrt(square / static_cast<double>(all.size())) + 1;
+        for (auto& x : all) switch (kind_) {
+                case Kind::random: x = static_cast<T>(size * stream.normal()); break;
+                case Kind::sign_flip: x = -x; break;
+                case Kind::nan: x = std::numeric_limits<T>::quiet_NaN(); break;
+            }
+    });
 }
 
 Option byzantine_option()

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 
+#include "base/numbers.hpp"
 #include "base/settings.hpp"
 
 namespace quorate {
@@ -29,7 +30,7 @@ public:
     /// standard deviation is the payload's root mean square + 1, by the payload with the other
     /// sign, or by NaN. The payloads of honest workers stay as they are. O(payload).
     /// @param draw, part  key the random numbers
-    void corrupt(int worker, std::int64_t draw, int part, std::span<double> payload) const;
+    void corrupt(int worker, std::int64_t draw, int part, Numbers payload) const;
 
 private:
     Kind kind_ = Kind::random;

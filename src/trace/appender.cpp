@@ -23,7 +23,7 @@ std::vector<std::int64_t> Appender::iterate_rounds() const
 Iterate Appender::iterate(std::int64_t i) const
 {
     const auto model = h5::read_rows<double>(file_.get(), "iterate/model", i, 1);
-    return std::make_shared<std::pmr::vector<double>>(model.begin(), model.end());
+    return std::make_shared<NumberVector>(ConstNumbers(model));
 }
 
 void Appender::add(const Evaluation& row)

@@ -6,17 +6,17 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "trace/rows.hpp"
 
 namespace quorate::trace {
 
 /// A model that is kept: shared and immutable.
-using Iterate = std::shared_ptr<const std::pmr::vector<double>>;
+using Iterate = std::shared_ptr<const NumberVector>;
 
 /// Bytes of waiting iterates at which a sink begins to write them at once. At twice that, a round
 /// waits for the disk.

@@ -277,7 +277,7 @@ void Writer::write_unsaved()
         check_written();
     });
     for (const auto& [round, model] : unsaved_.iterates) {
-        h5::append<double>(open_->iterate_model, *model);
+        h5::append<double>(open_->iterate_model, ConstNumbers(*model).doubles());
         h5::append<std::int64_t>(open_->iterate_round, std::span(&round, 1));
         check_written();
     }
@@ -319,7 +319,7 @@ Iterate Writer::iterate(std::int64_t i) const
     const auto in_file = iterates() - static_cast<std::int64_t>(last_.size());
     if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
     const auto model = h5::read_rows<double>(open_->iterates.get(), "model", i, 1);
-    return std::make_shared<std::pmr::vector<double>>(model.begin(), model.end());
+    return std::make_shared<NumberVector>(ConstNumbers(model));
 }
 
 std::vector<std::int64_t> Writer::iterate_rounds() const

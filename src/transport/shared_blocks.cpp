@@ -52,7 +52,7 @@ double* SharedBlocks::take(std::size_t size)
             best = &block;
     if (best) {
         best->taken = true;
-        poison({values_in(*best), best->size});
+        poison(std::span(values_in(*best), best->size));
         return values_in(*best);
     }
     const auto bytes = head_size(readers_) + size * sizeof(double);

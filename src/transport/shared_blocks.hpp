@@ -3,7 +3,7 @@
 // a reader by a message that names it; the reader gives it back by counting up in shared memory.
 // The owner uses a block again only when every reader has given back what it was lent, or has
 // ended. So there is no lock: a process may be killed at any instruction, and what no message has
-// named does not exist for others.
+// named does not exist for others. Blocks are sized in doubles, whatever lies in them.
 #pragma once
 
 #include <functional>

@@ -265,7 +265,7 @@ Support support()
 void encode_task(benchmark::State& state)
 {
     const auto columns_held = support();
-    const Point point = std::make_shared<Point::element_type>(columns, 1.0);
+    const Point point = std::make_shared<NumberVector>(std::vector<double>(columns, 1.0));
     TaskMessage message;
     message.recipients = {{0, 0}};
     message.plan = Plan{{Part{{Item{0}}}}, false};

@@ -23,4 +23,5 @@ def test_a_tensor_gets_the_memory_that_another_has_freed():
     before = faults()
     for _ in range(5):
         torch.ones(count)
-    assert faults() - before < 4 * count // resource.getpagesize()  # the pages of one of them
+    # The pages of one or two of them: something small may come to lie in the first hole.
+    assert faults() - before < 2.5 * 4 * count / resource.getpagesize()

@@ -258,7 +258,7 @@ TEST(Defaults, TheRemedyOfAStepThatDivergedFollowsFromTheCurvature)
 bool done_at(Stopping& stopping, std::int64_t round, double w)
 {
     const std::vector<double> gradient = {w};
-    const auto at = std::make_shared<Point::element_type>(1, w);
+    const auto at = std::make_shared<NumberVector>(std::vector{w});
     return stopping.done({round, w * w / 2, 0.25, gradient, at});
 }
 
@@ -296,7 +296,7 @@ TEST(Stopping, TheGapIsNeverBelowTheTrueOne)
         double w = 10;
         for (std::int64_t round = 10;; round += 10, w *= 0.9) {
             const std::vector<double> gradient = {w};
-            const auto at = std::make_shared<Point::element_type>(1, w);
+            const auto at = std::make_shared<NumberVector>(std::vector{w});
             if (stopping.done({round, w * w / 2 + c, 0.25, gradient, at})) break;
         }
         EXPECT_LE(w * w, share * c);

@@ -199,7 +199,7 @@ protected:
         const std::atomic<bool> stop = false;
         EXPECT_EQ(engine.run(stop, {}), rounds);
         trace.finish(optimizer->model(), "completed", "");
-        return {optimizer->model().begin(), optimizer->model().end()};
+        return optimizer->model().doubles();
     }
 };
 
@@ -317,7 +317,7 @@ TEST_F(EngineTest, EndsWhenTheObserverSaysSoAndKeepsTheLastModel)
     const std::atomic<bool> stop = false;
     EXPECT_EQ(engine.run(stop, std::move(observer)), 7);
     const auto model = made[0]->model();
-    EXPECT_EQ(at, std::vector<double>(model.begin(), model.end()));
+    EXPECT_EQ(at, model.doubles());
     trace.pause();
     EXPECT_EQ(trace.iterate_rounds(), (std::vector<std::int64_t>{4, 7}));
     trace.finish(model, "completed", "a test");
@@ -646,20 +646,19 @@ TEST_F(EngineTest, AnUnfinishedTraceOpensAndSaysRunning)
 {
     trace::Writer trace(path_, header(5), 2);
     trace.add(trace::Round{});
-    trace.keep(1, std::make_shared<std::pmr::vector<double>>(2, 1.5));
+    trace.keep(1, std::make_shared<NumberVector>(std::vector<double>(2, 1.5)));
     trace.pause();
     const auto seen = trace::read(path_);
     EXPECT_EQ(seen.status(), "running");
     EXPECT_EQ(seen.rounds.size(), 1U);
-    EXPECT_EQ(*trace.iterate(0), std::pmr::vector<double>(2, 1.5));
+    EXPECT_EQ(trace.iterate(0)->doubles(), std::vector<double>(2, 1.5));
 }
 
 TEST(Messages, ATaskSurvivesItsJourney)
 {
     transport::Pool pool;
     const auto support = Support::of(5, {1, 4});
-    const Point point =
-        std::make_shared<Point::element_type>(std::initializer_list<double>{0, 10, 20, 30, 40});
+    const Point point = std::make_shared<NumberVector>(std::vector<double>{0, 10, 20, 30, 40});
     TaskMessage message;
     message.recipients = {{3, 17}, {4, 18}};
     message.control.draw = 9;
@@ -669,7 +668,8 @@ TEST(Messages, ATaskSurvivesItsJourney)
     message.inputs = {{5, TaskMessage::Travel::known}, {6, TaskMessage::Travel::packed}};
     const std::vector<Point> points = {nullptr, point};
     const auto bytes = encode(message, points, support, Wire::binary64, pool);
-    const auto got = decode_task(bytes, 0, support.size(), Wire::binary64, pool);
+    const auto got =
+        decode_task(bytes, 0, support.size(), Wire::binary64, Precision::binary64, pool);
     EXPECT_EQ(got.recipients, message.recipients);
     EXPECT_EQ(got.control, message.control);
     ASSERT_EQ(got.plan.parts.size(), 2U);
@@ -677,11 +677,11 @@ TEST(Messages, ATaskSurvivesItsJourney)
     EXPECT_EQ(got.plan.parts[0].items[1].block, 3);
     EXPECT_EQ(got.plan.parts[0].items[1].coefficient, -1);
     EXPECT_TRUE(got.inputs[0].packed.empty());
-    EXPECT_EQ(std::vector<double>(got.inputs[1].packed.begin(), got.inputs[1].packed.end()),
-              (std::vector<double>{10, 40}));
+    EXPECT_EQ(got.inputs[1].packed.doubles(), (std::vector<double>{10, 40}));
     const auto cut = std::make_shared<transport::Bytes>(bytes->size() - 8);
     std::copy(bytes->data(), bytes->data() + cut->size(), cut->data());
-    EXPECT_THROW(decode_task(cut, 0, support.size(), Wire::binary64, pool), Failure);
+    EXPECT_THROW(decode_task(cut, 0, support.size(), Wire::binary64, Precision::binary64, pool),
+                 Failure);
 }
 
 }  // namespace

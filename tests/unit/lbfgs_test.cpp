@@ -98,7 +98,7 @@ TEST(Lbfgs, AQuadraticIsMinimisedInFewerRoundsThanItsConditionNeedsWithGradients
     const auto f = quadratic(lambda);
     const auto optimizer = lbfgs(point);
     for (int round = 0; round < 150; ++round) evaluate(*optimizer, f, 1, point);
-    for (const double w : optimizer->model()) EXPECT_NEAR(w, 1, 1e-6);
+    for (const double w : optimizer->model().doubles()) EXPECT_NEAR(w, 1, 1e-6);
 }
 
 TEST(Lbfgs, TheObjectiveNeverGrowsAndACurvedValleyIsFollowed)
@@ -140,8 +140,8 @@ TEST(Lbfgs, EndsWhereRoundingHidesAllProgress)
     int rounds = 0;
     for (; rounds < 500 && !optimizer->exhausted(); ++rounds) evaluate(*optimizer, f, 0.3, point);
     EXPECT_LT(rounds, 200);
-    for (const double w : optimizer->model()) EXPECT_NEAR(w, 1, 1e-8);
-    const Reals model(optimizer->model().begin(), optimizer->model().end());
+    for (const double w : optimizer->model().doubles()) EXPECT_NEAR(w, 1, 1e-8);
+    const Reals model = optimizer->model().doubles();
     evaluate(*optimizer, f, 0.3, point);
     EXPECT_EQ(point, model);
 }
@@ -172,7 +172,7 @@ TEST(Lbfgs, WithAnL1TermNoTrialCrossesZeroAndTheObjectiveFalls)
     const auto optimizer = lbfgs(point, 0, 10, l1);
     double last = rosenbrock(point, g) + l1 * 2.2;
     for (int round = 0; round < 200; ++round) {
-        const Reals from(optimizer->model().begin(), optimizer->model().end());
+        const Reals from = optimizer->model().doubles();
         evaluate(*optimizer, rosenbrock, 0.001, point);
         const auto w = optimizer->model();
         for (int j = 0; j < 2; ++j)
@@ -199,7 +199,7 @@ TEST(Lbfgs, ItsMemoryIsAllThatItRemembers)
     ASSERT_EQ(from.size(), to.size());
     for (std::size_t i = 0; i < from.size(); ++i) {
         ASSERT_EQ(from[i].size(), to[i].size());
-        std::ranges::copy(from[i], to[i].begin());
+        copy(from[i], to[i]);
     }
     other->updates() = one->updates();
     Reals same = point;

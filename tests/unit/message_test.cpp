@@ -24,7 +24,7 @@ Reals list(std::span<const double> values) { return {values.begin(), values.end(
 
 Point point(std::initializer_list<double> values)
 {
-    return std::make_shared<Point::element_type>(values);
+    return std::make_shared<NumberVector>(std::vector<double>(values));
 }
 
 TEST(Support, GathersAndAddsItsColumnsOnly)
@@ -61,9 +61,12 @@ TEST(Messages, ATaskForAnotherShardIsAnError)
     message.inputs = {{0, Travel::packed}};
     const auto bytes = encode(message, std::vector<Point>{point({1, 2, 3, 4})},
                               Support::of(4, {0, 2}), Wire::binary64, pool);
-    EXPECT_EQ(list(decode_task(bytes, 2, 2, Wire::binary64, pool).inputs[0].packed), (Reals{1, 3}));
+    EXPECT_EQ(
+        list(decode_task(bytes, 2, 2, Wire::binary64, Precision::binary64, pool).inputs[0].packed),
+        (Reals{1, 3}));
     for (const ShardNumber other : {1, 3})
-        EXPECT_THROW(decode_task(bytes, other, 2, Wire::binary64, pool), Failure);
+        EXPECT_THROW(decode_task(bytes, other, 2, Wire::binary64, Precision::binary64, pool),
+                     Failure);
 }
 
 TEST(Messages, OnlyTheColumnsOfTheSupportTravel)
@@ -92,7 +95,7 @@ TEST(Messages, APointThatTheWorkerHoldsDoesNotTravelAgain)
     const auto bytes =
         encode(message, std::vector<Point>{point({1, 1, 1}), point({2, 3, 4}), point({5, 6, 7})},
                support, Wire::binary64, pool);
-    const auto got = decode_task(bytes, 0, 3, Wire::binary64, pool);
+    const auto got = decode_task(bytes, 0, 3, Wire::binary64, Precision::binary64, pool);
     ASSERT_EQ(got.inputs.size(), 3u);
     EXPECT_EQ(got.inputs[0].travel, Travel::known);
     EXPECT_EQ(got.inputs[0].version, 4);
@@ -111,7 +114,7 @@ TEST(Messages, PartsTravelWithTheCoefficientsOfTheirFolds)
     message.inputs = {{4, Travel::known}};
     const std::vector<Point> none = {point({})};
     const auto got = decode_task(encode(message, none, Support::all(3), Wire::binary64, pool), 0, 3,
-                                 Wire::binary64, pool);
+                                 Wire::binary64, Precision::binary64, pool);
     ASSERT_EQ(got.plan.parts.size(), 2u);
     EXPECT_EQ(got.plan.parts[0].items.size(), 2u);
     EXPECT_EQ(got.plan.parts[0].fold, (Reals{1, -2, 0.5, 3}));
@@ -134,7 +137,8 @@ TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
     for (const auto wire : {Wire::binary64, Wire::binary32, Wire::bfloat16}) {
         auto bytes = encode(message, points, support, wire, pool);
         sizes.push_back(bytes->size());
-        const auto got = decode_task(std::move(bytes), 0, support.size(), wire, pool);
+        const auto got =
+            decode_task(std::move(bytes), 0, support.size(), wire, Precision::binary64, pool);
         EXPECT_EQ(list(got.inputs[0].packed), (Reals{1, -2, 3, 0.5, 7}));
         EXPECT_TRUE(got.inputs[1].packed.empty());
         EXPECT_EQ(list(got.inputs[2].packed), (Reals{2, 4, 6, 8, 10}));
@@ -143,6 +147,22 @@ TEST(Messages, ShorterNumbersAreReadAsTheDoublesThatTheyWere)
     }
     EXPECT_EQ(sizes[0] - sizes[1], 2 * (40 - 24) + (24 - 16));
     EXPECT_EQ(sizes[0] - sizes[2], 2 * (40 - 16) + (24 - 8));
+}
+
+TEST(Messages, FloatsAreReadWhereTheyCame)
+{
+    transport::Pool pool;
+    TaskMessage message;
+    message.recipients = {{0, 1}};
+    message.plan.parts = {Part{{Item{0}}}};
+    message.inputs = {{4, Travel::packed}};
+    const std::vector<Point> points = {std::make_shared<NumberVector>(std::vector{1.5F, -2.0F})};
+    const auto bytes = encode(message, points, Support::all(2), Wire::binary32, pool);
+    const auto got = decode_task(bytes, 0, 2, Wire::binary32, Precision::binary32, pool);
+    const auto packed = got.inputs[0].packed.of<float>();
+    EXPECT_EQ((std::vector<float>(packed.begin(), packed.end())), (std::vector{1.5F, -2.0F}));
+    const auto* at = reinterpret_cast<const std::byte*>(packed.data());
+    EXPECT_TRUE(bytes->data() <= at && at < bytes->data() + bytes->size()) << "a copy";
 }
 
 TEST(Messages, TheReadyMessageCarriesRowsHostAndSupport)

@@ -72,8 +72,7 @@ private:
 
 trace::Iterate iterate(double first)
 {
-    return std::make_shared<trace::Iterate::element_type>(
-        std::initializer_list<double>{first, first + 1, first + 2});
+    return std::make_shared<NumberVector>(std::vector{first, first + 1, first + 2});
 }
 
 /// Two sound rounds of two workers.

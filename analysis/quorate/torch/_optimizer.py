@@ -91,7 +91,7 @@ class TorchOptimizer(WholeOptimizer):
     def begin(self, initial: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Returns the model. In the module's type that is the memory of its parameters, and else a
         copy that follows them."""
-        point = torch.tensor(np.asarray(initial))
+        point = torch.tensor(np.asarray(initial), dtype=self.module.dtype_in_run)
         self.module.write(point)
         shared = point.dtype == self.module.numbers.dtype
         self._vector = self.module.numbers if shared else point

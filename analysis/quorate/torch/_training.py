@@ -57,7 +57,7 @@ class Training(BaseTask):
         self.counts, self.micro_batch = counts, _checked_micro_batch(micro_batch)
         self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
         self._made: list[list[TorchOptimizer]] = []  # by the runs that go on
-        self.initial = torch.empty(vector.size, dtype=vector.numbers.dtype)
+        self.initial = torch.empty(vector.size, dtype=vector.dtype_in_run)
         vector.updates = 0 if state is None else state.get("updates", 0)
         vector.read(self.initial)
         word = name or f"torch-{_word(type(vector.module).__name__)}"
@@ -143,11 +143,11 @@ class TrainingModel(SampleModel):
 
     def __init__(self, training: Training) -> None:
         self.parameters, self.samples_at_once = len(training.initial), training.micro_batch
-        self._initial = training.initial
+        self._initial: npt.NDArray[Any] = training.initial.numpy()
+        self.dtype = str(self._initial.dtype)
 
     def initial(self, seed: int) -> npt.NDArray[Any]:
-        first: npt.NDArray[Any] = self._initial.numpy().astype(self.dtype)
-        return first
+        return self._initial
 
 
 def state(result: Result) -> dict[str, Any]:

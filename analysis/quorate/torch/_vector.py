@@ -108,6 +108,11 @@ class Vector:
         self._pinned = self.numbers.cpu().pin_memory() if on_gpu else None
 
     @property
+    def dtype_in_run(self) -> Any:
+        """The type of points and gradients in a run: the module's, but float32 for halves."""
+        return torch.float64 if self.numbers.dtype == torch.float64 else torch.float32
+
+    @property
     def _memory(self) -> Any:
         """The numbers of the buffers."""
         return self.numbers[self.parameters : -1]
