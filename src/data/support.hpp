@@ -75,31 +75,34 @@ public:
     }
 
     /// Sets whole[column i] = 0.
-    void clear(std::span<double> whole) const
+    void clear(Numbers whole) const
     {
-        if (full_)
-            std::ranges::fill(whole, 0.0);
-        else
-            for (const auto column : chosen_) whole[static_cast<std::size_t>(column)] = 0;
+        if (full_) return quorate::clear(whole);
+        whole.visit([this](auto numbers) {
+            for (const auto column : chosen_) numbers[static_cast<std::size_t>(column)] = 0;
+        });
     }
     /// Sets packed[i] = whole[column first + i] for `count` columns.
     template <class Number>
-    void gather(std::span<const double> whole, std::size_t first, std::size_t count,
-                Number* packed) const
+    void gather(ConstNumbers whole, std::size_t first, std::size_t count, Number* packed) const
     {
-        for (auto i = first; i < first + count; ++i)
-            *packed++ =
-                static_cast<Number>(whole[full_ ? i : static_cast<std::size_t>(chosen_[i])]);
+        whole.visit([&](auto numbers) {
+            for (auto i = first; i < first + count; ++i)
+                *packed++ =
+                    static_cast<Number>(numbers[full_ ? i : static_cast<std::size_t>(chosen_[i])]);
+        });
     }
     /// Sets whole[column first + i] = packed[i].
     template <class Number>
-    void scatter(std::span<const Number> packed, std::size_t first, std::span<double> whole) const
+    void scatter(std::span<const Number> packed, std::size_t first, Numbers whole) const
     {
-        for (const auto value : packed) {
-            whole[full_ ? first : static_cast<std::size_t>(chosen_[first])] =
-                static_cast<double>(value);
-            ++first;
-        }
+        whole.visit([&]<class T>(std::span<T> numbers) {
+            for (const auto value : packed) {
+                numbers[full_ ? first : static_cast<std::size_t>(chosen_[first])] =
+                    static_cast<T>(static_cast<double>(value));
+                ++first;
+            }
+        });
     }
 
     /// Adds: whole[column i] += weight * packed[i].
@@ -108,6 +111,13 @@ public:
     void add(double weight, const List& packed, std::span<double> whole) const
     {
         add(weight, packed, whole, 0, whole.size());
+    }
+    /// The same of numbers of one type.
+    void add(double weight, ConstNumbers packed, Numbers whole) const
+    {
+        whole.visit([&]<class T>(std::span<T> numbers) {
+            add(weight, packed.of<T>(), numbers, 0, numbers.size());
+        });
     }
     /// Adds only what belongs to the columns first..last-1, in the type of the whole.
     /// O(last - first + log size()).

@@ -61,10 +61,7 @@ private:
         TaskId id() const { return task.task; }
         bool follows() const { return task.control.follows(); }
         bool repeats() const { return task.control.repeat; }
-        const Vector at(std::size_t input) const
-        {
-            return ConstNumbers(*inputs[input]).doubles();
-        }
+        const Vector at(std::size_t input) const { return ConstNumbers(*inputs[input]).doubles(); }
     };
     struct Cached {
         Version version;

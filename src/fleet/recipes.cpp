@@ -232,7 +232,7 @@ void Recipes::compute(Recipe& recipe) const
     const auto& part = recipe.plan->parts[static_cast<std::size_t>(made.part)];
     recipe.values = NumberVector(
         length_of(part, from.support().size(), static_cast<std::size_t>(parameters_), outputs()),
-        computing_->model.precision());
+        precision());
     if (is_cached(part)) {
         std::vector<const CachedGradient*> cached;
         for (const auto& one : made.cached) {

@@ -49,6 +49,11 @@ public:
             const Computing& computing);
 
     bool dry() const { return !computing_; }
+    /// The type of the values.
+    Precision precision() const
+    {
+        return dry() ? Precision::binary64 : computing_->model.precision();
+    }
     /// What each worker stores. Worker i has rank i + 1, as over MPI on one host.
     std::vector<WorkerInfo> workers() const;
     /// The rows that tasks take.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t term_bytes = 40;  // of a contribution in the order of a sum
 // Adding a number up reads it and the sum, which is written back from a cache at some time.
-constexpr double bytes_to_add = 16;
+constexpr std::int64_t moves_to_add = 2;
 
 }  // namespace
 
@@ -148,6 +148,7 @@ bool VirtualFleet::hand_out(Node& node)
 // Has the leader of a node add up. What standby machines have contributed travels with the order.
 void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
 {
+    const auto width = static_cast<std::int64_t>(bytes_of(recipes_.precision()));
     std::int64_t asked = header_bytes;
     double added = 0;
     std::vector<Worker> used;
@@ -155,9 +156,8 @@ void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
         if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
         const auto columns = info_[static_cast<std::size_t>(term.worker)].columns;
         asked += term_bytes;
-        if (link(term.worker).replaced)
-            asked += columns * static_cast<std::int64_t>(sizeof(double));
-        added += bytes_to_add * static_cast<double>(columns);
+        if (link(term.worker).replaced) asked += columns * width;
+        added += static_cast<double>(moves_to_add * columns * width);
     }
     const auto answer = header_bytes + recipes_.payload(used);
     bytes_sent_ += asked;

@@ -125,8 +125,8 @@ Leaders::Term ArrivedValues::term(const Weighted& of) const
     const auto& one = contributions_.at(of.handle);
     Leaders::Term term{of.worker, of.weight, one.of, one.block, one.first, one.length, {}};
     if (one.block == 0) {
-        term.values = values(of.handle).doubles();
-        term.length = std::ssize(term.values);
+        term.values = NumberVector(values(of.handle).doubles(), precision_);
+        term.length = static_cast<std::int64_t>(term.values.size());
     }
     return term;
 }

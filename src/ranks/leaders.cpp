@@ -245,7 +245,7 @@ bool Leaders::has_stalled()
 }
 
 // Sends the next piece of a point to the leader of a node.
-void Leaders::send_piece(Node& node, Version version, std::span<const double> point)
+void Leaders::send_piece(Node& node, Version version, ConstNumbers point)
 {
     if (std::exchange(node.arriving, version) != version) node.sent = 0;
     const auto size = node.touched->size();

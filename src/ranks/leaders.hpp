@@ -60,7 +60,7 @@ public:
         double weight;
         const Touched& of;
         std::int64_t block, first, length;
-        std::vector<double> values;
+        NumberVector values;
     };
     /// Forgets the last sum of a group.
     void begin_sum(std::size_t group);
@@ -113,7 +113,7 @@ private:
     void tell_released(std::vector<KeptBlock>& released);
     bool enough_under_way();
     bool has_stalled();
-    void send_piece(Node& node, Version version, std::span<const double> point);
+    void send_piece(Node& node, Version version, ConstNumbers point);
     void hand_out(Node& node, Version version);
     [[noreturn]] static void lose(const Node& node);
     void send(const Node& node, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes);

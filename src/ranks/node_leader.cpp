@@ -27,12 +27,12 @@ bool NodeLeader::meet(const transport::Bytes& peers)
 
 void NodeLeader::lead(const transport::Bytes& message)
 {
-    const auto [number, workers] = decode_lead(message, parameters_);
+    const auto [number, workers] = decode_lead(message, static_cast<std::int64_t>(parameters_));
     told_ = number;
     supports_.clear();
     for (const auto& one : workers) supports_[one.worker] = one;
-    touched_ = *union_of(workers, parameters_);
-    sum_.resize(static_cast<std::size_t>(parameters_));
+    touched_ = *union_of(workers, static_cast<std::int64_t>(parameters_));
+    if (sum_.empty()) sum_ = NumberVector(parameters_, precision_);
     // Points that it has may lack columns of the new supports.
     for (const auto& [version, values] : std::exchange(kept_, {})) points_.give_back(values);
     if (points_.present()) return;
@@ -48,13 +48,13 @@ void NodeLeader::lead(const transport::Bytes& message)
 
 double* NodeLeader::room_for_point()
 {
-    auto* values = points_.take(static_cast<std::size_t>(parameters_));
+    auto* values = points_.take(doubles_for(parameters_, precision_));
     if (!values)
         throw Failure(
             fmt::format("there are no {} bytes of memory left for a point of the "
                         "workers of this node: ask for more memory, start fewer ranks "
                         "on it, or use --aggregate flat",
-                        static_cast<std::size_t>(parameters_) * sizeof(double)));
+                        parameters_ * bytes_of(precision_)));
     return values;
 }
 
@@ -65,7 +65,7 @@ void NodeLeader::take_piece(const transport::Bytes& message)
         throw Failure("a piece of a point was made for other supports: report this as a bug");
     if (!arriving_) arriving_ = room_for_point();
     version_ = head.version;
-    decode_piece(message, touched_, wire_, {arriving_, static_cast<std::size_t>(parameters_)});
+    decode_piece(message, touched_, wire_, numbers_at(arriving_, parameters_, precision_));
 }
 
 void NodeLeader::hand_out(const transport::Bytes& message)
@@ -100,37 +100,33 @@ void NodeLeader::release(const transport::Bytes& message)
     }
 }
 
-std::shared_ptr<const double> NodeLeader::contribution(const SumTerm& term)
+ConstNumbers NodeLeader::contribution(const SumTerm& term)
 {
+    const auto first = static_cast<std::size_t>(term.first),
+               length = static_cast<std::size_t>(term.length);
     auto& one = borrowed_[{term.worker, term.block}];
     if (!one)
-        one = peers_.at(term.worker)
-                  .borrow(term.block, static_cast<std::size_t>(term.first + term.length));
-    return one;
+        one = peers_.at(term.worker).borrow(term.block, doubles_for(first + length, precision_));
+    return numbers_at(static_cast<const void*>(one.get()), first + length, precision_)
+        .subspan(first, length);
 }
 
 std::shared_ptr<transport::Bytes> NodeLeader::add_up(const transport::Bytes& message)
 {
-    const auto order = decode_sum_order(message);
+    const auto order = decode_sum_order(message, precision_);
     std::vector<Touched> used;
     for (const auto& term : order.terms) {
         const auto& touched = supports_.at(term.worker);
         check_shard(term.shard, touched.shard);
         if (used.empty() || used.back().worker != term.worker) used.push_back(touched);
     }
-    const auto touched = union_of(used, parameters_);
+    const auto touched = union_of(used, static_cast<std::int64_t>(parameters_));
     touched->clear(sum_);
     auto values = order.values.begin();
     try {
         for (const auto& term : order.terms) {
             const auto& support = *supports_.at(term.worker).support;
-            if (term.block == 0)
-                support.add(term.weight, *values++, sum_);
-            else
-                support.add(term.weight,
-                            std::span(contribution(term).get() + term.first,
-                                      static_cast<std::size_t>(term.length)),
-                            sum_);
+            support.add(term.weight, term.block == 0 ? *values++ : contribution(term), sum_);
         }
     } catch (const Failure&) {  // the memory of a worker that has died is gone
         return encode_values(endpoint_.pool(), SumAnswer{order.number, false});

@@ -18,8 +18,11 @@ public:
     /// @param endpoint     must outlive this object
     /// @param parameters   of the model
     /// @param wire         what points and sums are rounded to
-    NodeLeader(transport::Endpoint& endpoint, std::int64_t parameters, Wire wire)
-        : endpoint_(endpoint), parameters_(parameters), wire_(wire)
+    /// @param precision    of points and contributions in memory
+    NodeLeader(transport::Endpoint& endpoint, std::int64_t parameters, Wire wire,
+               Precision precision)
+        : endpoint_(endpoint), parameters_(static_cast<std::size_t>(parameters)), wire_(wire),
+          precision_(precision)
     {
     }
 
@@ -41,12 +44,13 @@ public:
     std::shared_ptr<transport::Bytes> add_up(const transport::Bytes& message);
 
 private:
-    std::shared_ptr<const double> contribution(const SumTerm& term);
+    ConstNumbers contribution(const SumTerm& term);
     double* room_for_point();
 
     transport::Endpoint& endpoint_;
-    std::int64_t parameters_;
+    std::size_t parameters_;
     Wire wire_;
+    Precision precision_;
     std::map<std::int64_t, BorrowedBlocks> peers_;  // by worker
     std::map<std::int64_t, pid_t> processes_;       // of the peers, by rank
     // Contributions that a sum has used and that may be used once more, by worker and block.
@@ -54,7 +58,7 @@ private:
     std::int64_t told_ = 0;               // the number of the newest `lead`
     std::map<Worker, Touched> supports_;  // that it told
     Support touched_ = Support::all(0);   // their union
-    std::vector<double> sum_;
+    NumberVector sum_;
     SharedBlocks points_;
     std::map<Version, const double*> kept_;  // points
     double* arriving_ = nullptr;             // a point that is not complete

@@ -52,9 +52,8 @@ std::shared_ptr<const Support> union_of(std::span<const Touched> workers, std::i
 }
 
 std::shared_ptr<transport::Bytes> encode_piece(const PieceHead& head, std::size_t count,
-                                               const Support& touched,
-                                               std::span<const double> point, Wire wire,
-                                               transport::Pool& pool)
+                                               const Support& touched, ConstNumbers point,
+                                               Wire wire, transport::Pool& pool)
 {
     return make_message(pool, [&](MessageWriter& out) {
         out.put(head);
@@ -66,8 +65,7 @@ std::shared_ptr<transport::Bytes> encode_piece(const PieceHead& head, std::size_
     });
 }
 
-void decode_piece(const transport::Bytes& bytes, const Support& touched, Wire wire,
-                  std::span<double> whole)
+void decode_piece(const transport::Bytes& bytes, const Support& touched, Wire wire, Numbers whole)
 {
     MessageReader in(bytes);
     const auto head = in.get<PieceHead>();
@@ -119,11 +117,13 @@ std::shared_ptr<transport::Bytes> encode(const SumOrder& order, transport::Pool&
         out.put(order.number);
         out.put_list(order.terms);
         for (const auto& values : order.values)
-            out.numbers<double>(values.size(), [&](double* to) { std::ranges::copy(values, to); });
+            values.visit([&]<class T>(std::span<const T> all) {
+                out.numbers<T>(all.size(), [&](T* to) { std::ranges::copy(all, to); });
+            });
     });
 }
 
-SumOrder decode_sum_order(const transport::Bytes& bytes)
+SumOrder decode_sum_order(const transport::Bytes& bytes, Precision precision)
 {
     MessageReader in(bytes);
     SumOrder order{};
@@ -131,7 +131,9 @@ SumOrder decode_sum_order(const transport::Bytes& bytes)
     order.terms = in.get_list<std::vector<SumTerm>>();
     for (const auto& term : order.terms)
         if (term.block == 0)
-            order.values.push_back(in.doubles(static_cast<std::size_t>(term.length)));
+            order.values.push_back(with_number(precision, [&]<class T>(T) -> ConstNumbers {
+                return in.numbers<T>(static_cast<std::size_t>(term.length));
+            }));
     return order;
 }
 

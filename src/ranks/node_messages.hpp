@@ -54,12 +54,10 @@ struct PieceHead {
 /// @param count    numbers  @param point  all of it
 /// @param touched  the union of the supports
 std::shared_ptr<transport::Bytes> encode_piece(const PieceHead& head, std::size_t count,
-                                               const Support& touched,
-                                               std::span<const double> point, Wire wire,
-                                               transport::Pool& pool);
+                                               const Support& touched, ConstNumbers point,
+                                               Wire wire, transport::Pool& pool);
 /// @param whole  receives the numbers
-void decode_piece(const transport::Bytes& bytes, const Support& touched, Wire wire,
-                  std::span<double> whole);
+void decode_piece(const transport::Bytes& bytes, const Support& touched, Wire wire, Numbers whole);
 
 /// A point that some workers of a node need (`node_point`). The leader has it.
 struct NodePoint {
@@ -105,11 +103,11 @@ struct SumTerm {
 struct SumOrder {
     std::int64_t number;  // the answer has it too
     std::vector<SumTerm> terms;
-    std::vector<std::span<const double>> values;  // of terms with block 0, in their order
+    std::vector<ConstNumbers> values;  // of terms with block 0, in their order
 };
 std::shared_ptr<transport::Bytes> encode(const SumOrder& order, transport::Pool& pool);
 /// The values are views of the bytes.
-SumOrder decode_sum_order(const transport::Bytes& bytes);
+SumOrder decode_sum_order(const transport::Bytes& bytes, Precision precision);
 
 /// How the answer to a SumOrder begins (`sum_answer`). The sum at the union of the supports of the
 /// workers in it follows if `whole`.

@@ -22,7 +22,8 @@ RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
       mailbox_(endpoint, 10 * timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
                                                  memory.read_here ? &memory.contributions
                                                                   : nullptr},
-      leader_(endpoint, computing.model.parameters(data.columns()), computing.wire),
+      leader_(endpoint, computing.model.parameters(data.columns()), computing.wire,
+              computing.model.precision()),
       evaluation_(endpoint, data, computing.model)
 {
 }

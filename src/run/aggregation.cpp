@@ -19,12 +19,10 @@ constexpr double bandwidth = 1.25e9;  // bytes a second
 constexpr Seconds latency = 50e-6, overhead = 2e-6;
 
 // Whether a scheme's steps are plain weighted sums, of whose terms nobody has to know the values.
-// Leaders of nodes add up doubles.
-bool adds_up(const Training& training)
+bool adds_up(const Needs& needs)
 {
-    const auto& needs = training.coding->needs;
-    return training.precision() == Precision::binary64 && needs.coded.empty() &&
-           needs.coded_columns.empty() && !needs.fingerprint && !needs.projection && !needs.places;
+    return needs.coded.empty() && needs.coded_columns.empty() && !needs.fingerprint &&
+           !needs.projection && !needs.places;
 }
 
 // Seconds that aggregation by node saves between the last answer that a step needs and its sum, at
@@ -45,7 +43,8 @@ Seconds saved(const Training& training, const std::vector<WorkerInfo>& workers, 
             if (worker.host == nodes.names[node]) columns += static_cast<double>(worker.columns);
         flat += used * columns * number;
         by_node += std::min(columns, parameters) * number;
-        longest = std::max(longest, 2 * used * columns * sizeof(double));
+        longest = std::max(
+            longest, 2 * used * columns * static_cast<double>(bytes_of(training.precision())));
         ++messages;
     }
     return (flat - by_node) / bandwidth - 2 * latency - 2 * messages * overhead -
@@ -66,12 +65,12 @@ Option aggregation_option()
 void check_aggregation(const Training& training)
 {
     const auto& settings = training.settings;
-    if (settings.one_of("aggregate", {"auto", "flat", "node"}) == "node" && !adds_up(training))
-        settings.refuse(
-            "aggregate",
-            fmt::format(", but --scheme {} with --model {} needs each contribution at the "
-                        "coordinator: use flat or auto",
-                        settings.text("scheme"), settings.text("model")));
+    if (settings.one_of("aggregate", {"auto", "flat", "node"}) == "node" &&
+        !adds_up(training.coding->needs))
+        settings.refuse("aggregate",
+                        fmt::format(", but --scheme {} needs each contribution at the coordinator: "
+                                    "use flat or auto",
+                                    settings.text("scheme")));
 }
 
 std::vector<int> groups_to_aggregate(const Training& training,
@@ -80,7 +79,7 @@ std::vector<int> groups_to_aggregate(const Training& training,
     const auto& settings = training.settings;
     const auto wanted = settings.text("aggregate");
     const Nodes nodes(workers);
-    if (wanted == "flat" || !adds_up(training) || nodes.names.size() < 2) return {};
+    if (wanted == "flat" || !adds_up(training.coding->needs) || nodes.names.size() < 2) return {};
     if (wanted != "node" && saved(training, workers, nodes) <= 0) return {};
     std::vector<int> groups;
     for (const auto& worker : workers)
@@ -103,7 +102,7 @@ void note_aggregation(const Training& training, const Fleet& fleet)
 {
     const Nodes nodes(fleet.workers());
     if (nodes.names.size() < 2 || training.settings.text("aggregate") == "flat" ||
-        !adds_up(training))
+        !adds_up(training.coding->needs))
         return;
     log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),
                                     fleet.groups() > 1 ? "by node" : "at the coordinator"));

@@ -25,11 +25,11 @@ common = dict(rounds=5, batch=24, evaluate_every=5, seed=3)
 """
 
 
-def mpi(tmp_path, code, before=""):
+def mpi(tmp_path, code, before="", ranks=3, around=()):
     path = tmp_path / "program.py"
     path.write_text(f"import os\n{BEGIN}{before}{TASK}{code}")
     return subprocess.run(
-        [*LAUNCHER, "-n", "3", sys.executable, str(path)],
+        [*LAUNCHER, "-n", str(ranks), *around, sys.executable, str(path)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -52,6 +52,24 @@ if rank == 0:
 """
     done = mpi(tmp_path, code)
     assert done.stdout == "good True\n", done.stderr
+
+
+def test_leaders_of_nodes_add_up_floats(tmp_path):
+    """Ranks 0 to 2 say that they are on one node, 3 and 4 on another."""
+    code = """
+run = q.run(task, aggregate="node", **common)
+if rank == 0:
+    simulated = q.simulate(task, workers=4, nodes=2, aggregate="node", **common)
+    flat = q.simulate(task, workers=4, **common)
+    assert np.array_equal(run.model, simulated.model)
+    assert not np.array_equal(run.model, flat.model)
+    np.testing.assert_allclose(run.model, flat.model, atol=0.01)
+    print("good")
+"""
+    rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+    around = ("sh", "-c", f'SLURMD_NODENAME=node$(({rank} / 3)) exec "$0" "$@"')
+    done = mpi(tmp_path, code, ranks=5, around=around)
+    assert done.stdout == "good\n", done.stderr
 
 
 def test_bad_input_of_one_worker_is_a_line(tmp_path):
