@@ -151,7 +151,9 @@ Descent::Descent(const Computing& computing, const StoredRows& stored, const Par
       chunks_(computing, displacement.size(), displacement.precision()),
       rows_(computing.batches->samples(part.items[0].block)),
       stream_(computing.batches->stream(part.items[0].block, at_.key)), w_(at_.point),
-      gradient_(w_.size(), w_.precision()), coefficient_(part.items[0].coefficient)
+      gradient_(w_.size(), w_.precision()),
+      inner_(computing.inner ? computing.inner(w_.doubles()) : nullptr),
+      coefficient_(part.items[0].coefficient)
 {
     clear(displacement_);
 }
@@ -168,19 +170,25 @@ std::int64_t Descent::step()
     row_ += count;
     if (row_ < rows_) return count;
     chunks_.collect(gradient_);
-    Numbers(w_).visit([&]<class T>(std::span<T> w) {
-        const auto gradient = Numbers(gradient_).of<T>();
-        const auto kept = static_cast<T>(1 - 2 * computing_.l2 * extent_.step);
-        const auto step = static_cast<T>(extent_.step);
-        for (std::size_t i = 0; i < w.size(); ++i) {
-            w[i] = kept * w[i] - step * gradient[i];
-            gradient[i] = 0;
-        }
-    });
+    if (inner_)
+        update(*inner_, gradient_, extent_.step, w_);
+    else
+        descend();
+    clear(gradient_);
     row_ = 0;
     ++samples_;
     if (done()) finish();
     return count;
+}
+
+void Descent::descend()
+{
+    Numbers(w_).visit([&]<class T>(std::span<T> w) {
+        const auto gradient = Numbers(gradient_).of<T>();
+        const auto kept = static_cast<T>(1 - 2 * computing_.l2 * extent_.step);
+        const auto step = static_cast<T>(extent_.step);
+        for (std::size_t i = 0; i < w.size(); ++i) w[i] = kept * w[i] - step * gradient[i];
+    });
 }
 
 void Descent::finish()

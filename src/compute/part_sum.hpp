@@ -71,8 +71,9 @@ private:
     std::optional<Complete> complete_;
 };
 
-/// Computes steps of gradient descent on batches of one block. The contribution is how far they
-/// lead away from the point, times the item's coefficient.
+/// Computes steps of gradient descent, or of another optimiser, which begins anew with each task, on
+/// batches of one block. The contribution is how far they lead away from the point, times the item's
+/// coefficient.
 class Descent final : public Work {
 public:
     Descent(const Computing& computing, const StoredRows& stored, const Part& part,
@@ -84,6 +85,8 @@ public:
     void finish() override;
 
 private:
+    void descend();
+
     const Computing& computing_;
     RowView all_;
     At at_;
@@ -94,6 +97,7 @@ private:
     SampleStream stream_;
     std::vector<std::int64_t> taken_;
     NumberVector w_, gradient_;
+    std::unique_ptr<Optimizer> inner_;  // null: gradient descent
     double coefficient_;
 };
 

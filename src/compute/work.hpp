@@ -5,18 +5,25 @@
 #pragma once
 
 #include <boost/container/flat_map.hpp>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "base/numbers.hpp"
 #include "base/wire.hpp"
 #include "compute/losses.hpp"
 #include "data/shard.hpp"
 #include "model/model.hpp"
+#include "optimizer/optimizer.hpp"
 #include "scheme/batches.hpp"
 
 namespace quorate {
+
+/// Makes the optimiser of a task's local steps, which begin at these parameters.
+using MakeInner = std::function<std::unique_ptr<Optimizer>(std::vector<double> initial)>;
 
 /// How a process computes; the same for all tasks. Its references must outlive all work.
 struct Computing {
@@ -26,6 +33,7 @@ struct Computing {
     int threads;                 // at least 1
     double l2 = 0;               // coefficient of the regulariser in local steps
     Wire wire = Wire::binary64;  // what contributions are rounded to
+    MakeInner inner = {};        // makes the optimiser of local steps; none: gradient descent
 };
 
 /// Returns the parameters that a shard's rows touch. O(their number).

@@ -376,12 +376,8 @@ void ComputedEstimates::update(Optimizer& optimizer, double step_size, Version,
                                const std::shared_ptr<NumberVector>& next)
 {
     optimizer.tell_loss(loss_);
-    const ConstNumbers estimate = estimate_;
     const Numbers point = *next;
-    if (estimate.precision() == Precision::binary64)
-        optimizer.update(estimate, step_size, point);
-    else
-        optimizer.update_floats(estimate.of<float>(), step_size, point.of<float>());
+    quorate::update(optimizer, estimate_, step_size, point);
     if (as_in_memory(options_.wire, point.precision())) return;
     ranges_in_parallel(point.size(), block, options_.threads,
                        [&](std::size_t first, std::size_t last) {

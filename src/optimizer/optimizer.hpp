@@ -64,6 +64,9 @@ protected:
     int threads_ = 1;
 };
 
+/// Makes an update of a model of either type: Optimizer::update() or update_floats().
+void update(Optimizer& optimizer, ConstNumbers estimate, double step, Numbers next);
+
 /// Makes an optimiser. @param initial  w_0, p elements; also the first point
 /// @throws BadInput if an option is wrong
 using MakeOptimizer = std::function<std::unique_ptr<Optimizer>(

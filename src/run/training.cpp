@@ -117,6 +117,9 @@ std::vector<Option> training_options()
         {"optimizer", "NAME", "",
          "update rule; see quorate list optimizers. Default: agd for smooth linear models with "
          "exact estimates, else gd"},
+        {"inner-optimizer", "NAME", "gd",
+         "update rule of local steps (--scheme local-average, anytime-sgd). It begins anew with "
+         "each task of a worker, and its own options have their defaults"},
         {"step", "ETA|auto", "auto",
          "step size of the first round; auto: one over the curvature of a linear model, less "
          "for estimates that are not exact or stale; for networks a number that goes with the "
@@ -266,9 +269,11 @@ void check_fit(const Training& training)
     const auto& settings = training.settings;
     const auto& needs = training.coding->needs;
     if (training.wire != Wire::binary64 && needs.projection)
-        settings.refuse("wire",
-                        ", but this scheme finds Byzantine workers by sums that agree to more "
-                        "digits than that: use --wire double, and a model of doubles");
+        settings.refuse(
+            "wire", fmt::format(", but this scheme finds Byzantine workers by sums that "
+                                "agree to more digits than that: use {}",
+                                training.precision() == Precision::binary32 ? "a model of doubles"
+                                                                            : "--wire double"));
     refuse_unused_options(settings);
     check_search(settings, training.estimates, training.model.get());
     if (const auto& step = settings.text("step"); step != "auto") {
@@ -283,6 +288,31 @@ void check_fit(const Training& training)
                         "squared-hinge or softmax");
     if (needs.displaces && training.regularizer.l1 > 0)
         settings.refuse("l1", ", but the local steps of this scheme know no L1 term: use --l2");
+}
+
+// The optimiser of local steps. Its options are not those of --optimizer.
+void choose_inner(Training& training)
+{
+    const auto& settings = training.settings;
+    const auto& name = settings.text("inner-optimizer");
+    if (name == "gd") return;
+    if (!training.coding->needs.displaces)
+        settings.refuse("inner-optimizer",
+                        fmt::format(", but --scheme {} makes no local steps: leave "
+                                    "it out, or use local-average",
+                                    settings.text("scheme")));
+    const auto& entry = chosen(optimizers(), settings, "inner-optimizer");
+    if (entry.properties.searches)
+        settings.refuse("inner-optimizer",
+                        ", which needs exact losses of all rows: use gd or adam");
+    if (training.regularizer.l2 > 0)
+        settings.refuse("l2",
+                        fmt::format(", but the local steps of --inner-optimizer {} know no L2 "
+                                    "term: use --l2 0, or gd",
+                                    name));
+    training.inner = [make = entry.make, own = make_settings(entry.options, {})](auto initial) {
+        return make(own, std::move(initial), {});
+    };
 }
 
 void choose_stopping(Training& training)
@@ -321,6 +351,7 @@ Training build_training(const Settings& given, int default_workers,
         with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
     training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;
     check_fit(training);
+    choose_inner(training);
     choose_stopping(training);
     const auto rounds = settings.integer("rounds", 1);
     training.engine = {
@@ -355,9 +386,9 @@ Optimizers begin_training(Training& training)
     auto& settings = training.settings;
     const bool displaces = training.coding->needs.displaces;
     if (settings.text("step") == "auto") {
-        // Local steps are those of gradient descent, whatever the optimiser makes of them.
+        // The step size is that of local steps, whatever the optimiser makes of them.
         auto local = settings;
-        if (displaces) local.set("optimizer", {"gd", "", false});
+        if (displaces) local.set("optimizer", {settings.text("inner-optimizer"), "", false});
         const auto step = training.model ? automatic_step(local, *training.data, *training.model,
                                                           training.regularizer, training.estimates)
                                          : 1;

@@ -41,8 +41,9 @@ struct Training {
     std::shared_ptr<Coding> coding;  // with which the run begins; the engine may re-encode
     std::unique_ptr<Model> model;    // null if dry
     std::unique_ptr<DelayModel> delays, slowdowns;
-    int threads;  // of a worker
-    Wire wire;    // what points and contributions are rounded to
+    int threads;      // of a worker
+    Wire wire;        // what points and contributions are rounded to
+    MakeInner inner;  // of local steps; none: gradient descent
 
     /// Elements of the model; 0 if dry.
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
@@ -52,7 +53,8 @@ struct Training {
     Computing computing() const
     {
         return {*model,  &coding->batches, model->chunk_rows(data->shape()),
-                threads, regularizer.l2,   wire};
+                threads, regularizer.l2,   wire,
+                inner};
     }
 };
 

@@ -204,6 +204,38 @@ def test_the_optimiser_is_the_outer_one_of_local_steps(q):
     assert losses[-1] < losses[0] and qt.state(result)["updates"] == 20
 
 
+def local_steps_by_hand(module, inner, worker_samples):
+    """A round: the mean of where the steps of each worker lead."""
+    inputs, targets = images().tensors
+    ends = []
+    for batches in worker_samples:
+        own = copy.deepcopy(module)
+        optimizer = inner(list(own.parameters()))
+        for batch in batches:
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(own(inputs[batch]), targets[batch]).backward()
+            optimizer.step()
+        ends.append(nn.utils.parameters_to_vector(own.parameters()))
+    nn.utils.vector_to_parameters(torch.stack(ends).mean(0), module.parameters())
+
+
+def test_local_steps_of_an_optimiser_are_those_of_plain_loops(q):
+    def inner(parameters):
+        return torch.optim.AdamW(parameters, lr=0.01)
+
+    half = SAMPLES // 2
+    module, options = network(), {"scheme": "local-average", "local_steps": 3, "rounds": 2}
+    own = task(lambda p: torch.optim.SGD(p, lr=1.0), module=module, inner=inner)
+    result = q.simulate(own, workers=2, **options)
+    for _ in range(2):
+        local_steps_by_hand(module, inner, [[range(half)] * 3, [range(half, SAMPLES)] * 3])
+    by_hand = nn.utils.parameters_to_vector(module.parameters()).detach().numpy()
+    np.testing.assert_allclose(result.model[:-1], by_hand, atol=1e-5)
+    assert np.array_equal(q.run(own, workers=2, **options).model, result.model)
+    with pytest.raises(q.BadInput, match="inner_optimizer is given beside a Task with one"):
+        q.simulate(own, workers=2, inner_optimizer="adam", **options)
+
+
 def test_schemes_that_look_at_the_clock_do_so_between_whole_micro_batches(q):
     given = task(micro_batch=7)
     options = {"workers": 2, "compute_time": 1, "row_time": 0.05, "rounds": 2, "delay": "none"}

@@ -158,6 +158,7 @@ def join(
     *,
     optimizer: MakeOptimizer,
     scheduler: MakeScheduler | None = None,
+    inner: MakeOptimizer | None = None,
     reduction: str = "mean",
     micro_batch: int | None = None,
     threads: int | str = "auto",
@@ -178,7 +179,7 @@ def join(
     module: where each rank computes, on the device that you choose. Its parameters and buffers get
     memory of their own: move or cast it before. Rank 0's are those that the run begins with.
     dataset: map-style, or the number of its samples.
-    optimizer, scheduler, micro_batch, threads, state: as for `Task`.
+    optimizer, scheduler, inner, micro_batch, threads, state: as for `Task`.
     reduction: whether the losses that work.backward() gets are means over batches, or "sum".
     options: those of `run`, except evaluate_every: score the module of rank 0 yourself.
 
@@ -199,6 +200,6 @@ def join(
     if state is not None:
         load_state(module, state)
     vector = Vector(module)
-    updating = optimizer, scheduler
+    updating = optimizer, scheduler, inner
     task = LoopTask(vector, count, *updating, micro_batch, threads, state, reduction)
     return Join(task, reduction == "mean", options)

@@ -38,6 +38,8 @@ class Task(Training):
     These are copies of the module's that have requires_grad, in their order. The option `step` of a
     run is a factor on the learning rates, 1 by default.
     scheduler: makes a scheduler of that optimiser; it steps once an update.
+    inner: makes the optimiser of local steps, for schemes that have them; it begins anew with each
+    task of a worker. Then `optimizer` is the outer one, which takes their mean displacement.
     evaluate: a further dataset to evaluate on. Models are evaluated, on all samples of both, only
     if a run has the option `evaluate_every`.
     collate: makes a batch (inputs, targets) of a list of samples; default: torch's.
@@ -61,6 +63,7 @@ class Task(Training):
         optimizer: MakeOptimizer,
         *,
         scheduler: MakeScheduler | None = None,
+        inner: MakeOptimizer | None = None,
         evaluate: Any = None,
         collate: Collate | None = None,
         reduction: str = "mean",
@@ -79,9 +82,11 @@ class Task(Training):
             load_state(own, state)
         self.replica = Replica(own, samples, Loss(loss, reduction), device)
         counts = samples.count, samples.evaluated
-        vector, updating = self.replica.vector, (optimizer, scheduler)
+        vector, updating = self.replica.vector, (optimizer, scheduler, inner)
         super().__init__(vector, counts, *updating, micro_batch, threads, state, reduction, name)
         self.new_optimizer()  # tells now what is wrong with it
+        if inner is not None:
+            self.new_inner()
 
     def new_model(self, chance: int = 0) -> SampleModel:
         return TaskModel(self, chance)

@@ -46,6 +46,7 @@ class Training(BaseTask):
         counts: tuple[int, int],
         optimizer: MakeOptimizer,
         scheduler: MakeScheduler | None,
+        inner: MakeOptimizer | None,
         micro_batch: int | None,
         threads: int | str,
         state: Mapping[str, Any] | None,
@@ -56,6 +57,7 @@ class Training(BaseTask):
         self.threads = checked_threads(threads)
         self.counts, self.micro_batch = counts, _checked_micro_batch(micro_batch)
         self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
+        self.inner = inner
         self._made: list[list[TorchOptimizer]] = []  # by the runs that go on
         self.initial = torch.empty(vector.size, dtype=vector.dtype_in_run)
         vector.updates = 0 if state is None else state.get("updates", 0)
@@ -100,12 +102,17 @@ class Training(BaseTask):
         scheme = component_of("scheme", given.get("scheme"))
         named = scheme.text if scheme else given.get("scheme")
         options = _options_of_scheme(named)
-        if "local-steps" in options and given.get("step") is None:
-            raise BadInput(
-                f"{named} makes local steps of gradient descent: give step, their learning rate;"
-                " the optimiser is the outer one, at the coordinator"
-            )
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
+        if "local-steps" in options and self.inner is not None:
+            if given.get("inner_optimizer") is not None:
+                raise BadInput("inner_optimizer is given beside a Task with one: leave it out")
+            own["inner_optimizer"] = _name_of_inner(self.name)
+        elif "local-steps" in options and given.get("step") is None:
+            raise BadInput(
+                f"{named} makes local steps of gradient descent: give step, their learning rate, or"
+                " give the Task their optimiser, inner=lambda p: torch.optim.AdamW(p, 3e-4). The"
+                " Task's optimizer is the outer one, at the coordinator"
+            )
         own["torch_threads"] = self.threads or None
         defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
         # By itself a scheme that cuts by time would look at the clock after a sample or two, which
@@ -136,6 +143,11 @@ class Training(BaseTask):
         for run in self._made:
             run.append(made)
         return made
+
+    def new_inner(self) -> TorchOptimizer:
+        """The optimiser of local steps, which begins anew."""
+        assert self.inner is not None
+        return TorchOptimizer(self.copied_module(), self.inner)
 
 
 class TrainingModel(SampleModel):
@@ -229,4 +241,13 @@ def _add(training: Training, word: str) -> str:
         "optimizer", name, token, lambda: living().new_optimizer(), f"that of {text}", "", []
     )
     assert name == optimizer
+    if training.inner is not None:
+        inner = f"that of local steps of {text}"
+        _register(
+            "optimizer", _name_of_inner(name), token, lambda: living().new_inner(), inner, "", []
+        )
     return name
+
+
+def _name_of_inner(name: str) -> str:
+    return f"{name}-inner"
