@@ -271,6 +271,36 @@ def test_an_outer_optimiser_takes_the_mean_displacement_as_a_gradient(even, tmp_
     assert numpy.allclose(two, one - step * (kept * memory + second))
 
 
+def test_an_inner_optimiser_makes_the_local_steps_and_begins_anew(even, tmp_path):
+    common = ["--workers", 1, "--l2", 0, "--step", 0.05]
+    steps = ["--optimizer", "adam", "--rounds", 5]
+    local = ["--inner-optimizer", "adam", "--optimizer", "gd", "--local-steps", 5, "--rounds", 2]
+    once = simulate(tmp_path, even, "uncoded", *common, *steps)["iterates"][-1]
+    (tmp_path / "t.h5").rename(tmp_path / "once.h5")
+    begin = ["--init", tmp_path / "once.h5"]
+    twice = simulate(tmp_path, even, "uncoded", *common, *steps, *begin)["iterates"][-1]
+    averages = simulate(tmp_path, even, "local-average", *common, *local)["iterates"]
+    assert numpy.allclose(averages, [once, twice])
+
+
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["uncoded", "--inner-optimizer", "adam"], "--scheme uncoded makes no local steps"),
+        (["local-average", "--inner-optimizer", "lbfgs"], "which needs exact losses of all rows"),
+        (
+            ["local-average", "--inner-optimizer", "adam", "--l2", 0.1],
+            "the local steps of --inner-optimizer adam know no L2 term: use --l2 0, or gd",
+        ),
+        (["local-average", "--inner-optimizer", "adan"], "did you mean adam?"),
+    ],
+)
+def test_an_inner_optimiser_that_cannot_be_is_refused(even, words, told):
+    common = ["--data", even, "--model", "ridge", "--workers", 2, "--rounds", 2]
+    done = call("simulate", *common, "--scheme", *words)
+    assert done.returncode == 2 and told in done.stderr
+
+
 # ---- delayed gradients ---------------------------------------------------------------------------
 
 
