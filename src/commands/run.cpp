@@ -51,21 +51,27 @@ private:
     std::optional<RunFolder> folder_;
 };
 
-}  // namespace
-
-int run_with_trace(const Settings& settings)
+End run_to_its_end(const Settings& settings)
 {
     if (!launch_environment().size && !has_launcher()) forget_launcher();
     if (settings.on("resilient") && launch_environment().size) supervise();
     start_mpi();
-    if (ranks_of_world() == 1) return run_on_threads(settings);
+    if (ranks_of_world() == 1) return {run_on_threads(settings)};
     transport::MpiEndpoint endpoint;
     listen_for_signals(endpoint.rank() == 0);
     CommandCoordinator coordinator;
-    const auto end =
-        endpoint.rank() == 0
-            ? lead(settings, endpoint, coordinator.parts([&] { check_world(endpoint.size()); }))
-            : follow(settings, endpoint, stop_asked());
+    return endpoint.rank() == 0
+               ? lead(settings, endpoint, coordinator.parts([&] { check_world(endpoint.size()); }))
+               : follow(settings, endpoint, stop_asked());
+}
+
+}  // namespace
+
+int run_and_return(const Settings& settings) { return run_to_its_end(settings).status; }
+
+int run_with_trace(const Settings& settings)
+{
+    const auto end = run_to_its_end(settings);
     if (end.finalize && !settings.on("resilient")) return end.status;
     std::fflush(nullptr);
     if (end.lost) end_hydra(hydra_socket(), end.status);

@@ -21,6 +21,10 @@ namespace quorate {
 /// @throws Failure as supervise()
 int run_with_trace(const Settings& settings);
 
+/// As run_with_trace(), for programs that go on afterwards: it returns, and if ranks have died,
+/// end_mpi() leaves without MPI_Finalize.
+int run_and_return(const Settings& settings);
+
 /// As run_with_trace(), on threads of this process. Local.
 /// @throws BadInput as ranks_to_start()  @throws what a rank has thrown
 int run_on_threads(const Settings& settings, const ThreadRanks& ranks = {});

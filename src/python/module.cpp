@@ -252,7 +252,7 @@ Text command_here(const std::string& name, const Texts& words)
     const std::lock_guard alone(one_at_a_time);
     Captured captured;
     last_message().clear();
-    const int status = command.run(settings);
+    const int status = name == "run" ? run_and_return(settings) : command.run(settings);
     if (status == exit_bad_input) throw BadInput(last_message());
     if (status != exit_done) throw Failure(last_message());
     return captured.text();

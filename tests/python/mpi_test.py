@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from program import LAUNCHER, OPEN_MPI, PACKAGE, REPOSITORY, TIMEOUT, environment
+from program import KEEP_GOING, LAUNCHER, OPEN_MPI, PACKAGE, REPOSITORY, TIMEOUT, environment
 
 pytestmark = pytest.mark.launcher
 
@@ -25,11 +25,11 @@ options = dict(optimizer="agd", step=0.3, rounds=25, delay=q.exponential(0.002),
 """
 
 
-def mpi(tmp_path, code, ranks=9, before="", **more):
+def mpi(tmp_path, code, ranks=9, before="", launcher=(), **more):
     path = tmp_path / "program.py"
     path.write_text(f"{before}\n{BEGIN}{code}")
     return subprocess.run(
-        [*LAUNCHER, "-n", str(ranks), sys.executable, str(path)],
+        [*LAUNCHER, *launcher, "-n", str(ranks), sys.executable, str(path)],
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
@@ -70,6 +70,22 @@ q.run(data, model=Fails, **options)
     assert done.returncode != 0
     assert done.stderr.count("Traceback") == 1
     assert done.stderr.count("ZeroDivisionError: on purpose") == 1
+
+
+def test_a_program_goes_on_after_a_run_that_has_lost_a_rank(tmp_path):
+    code = """
+class Dies(NumpyLogistic):
+    def loss_and_gradient(self, X, y, w):
+        if q.rank() == 3:
+            os._exit(1)
+        return super().loss_and_gradient(X, y, w)
+files = dict(trace=sys.argv[0] + ".h5")
+result = q.run(data, model=Dies, scheme="ignore", stragglers=1, **files, **options)
+if result:
+    print("good", len(result.rounds), result.status, flush=True)
+"""
+    done = mpi(tmp_path, code, ranks=5, before="import os", launcher=KEEP_GOING)
+    assert done.stdout == "good 25 completed\n", done.stderr
 
 
 def test_a_gradient_of_the_wrong_shape_ends_all_ranks(tmp_path):
