@@ -20,10 +20,9 @@ double add_gradient(const Model& model, const RowView& rows, ConstNumbers point,
 }  // namespace
 
 Chunks::Chunks(const Computing& computing, std::size_t width, Precision precision)
-    : computing_(computing),
-      by_thread_(static_cast<std::size_t>(computing.threads - 1), NumberVector(width, precision)),
-      gathered_(static_cast<std::size_t>(computing.threads))
+    : computing_(computing), gathered_(static_cast<std::size_t>(computing.threads))
 {
+    for (int t = 1; t < computing.threads; ++t) by_thread_.emplace_back(width, precision);
 }
 
 double Chunks::add(const RowView& rows, std::span<const std::int64_t> samples, std::int64_t first,

@@ -28,13 +28,19 @@ constexpr std::size_t block = 4096;
 template <class T>
 using Elements = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-// Floats are multiplied and added up as doubles.
+// Products of floats are added up as floats within a block, and sums of blocks as doubles.
 double inner_product(ConstNumbers x, ConstNumbers y)
 {
-    return x.visit([&]<class T>(std::span<T> one) {
-        return map<const Elements<std::remove_const_t<T>>>(one).template cast<double>().dot(
-            map<const Elements<std::remove_const_t<T>>>(y.of<std::remove_const_t<T>>())
-                .template cast<double>());
+    return x.visit([&]<class T>(std::span<const T> one) {
+        const auto other = y.of<T>();
+        const auto length = std::is_same_v<T, double> ? one.size() : block;
+        double sum = 0;
+        for (std::size_t first = 0; first < one.size(); first += length) {
+            const auto count = std::min(length, one.size() - first);
+            sum += map<const Elements<T>>(one.subspan(first, count))
+                       .dot(map<const Elements<T>>(other.subspan(first, count)));
+        }
+        return sum;
     });
 }
 

@@ -26,7 +26,7 @@ LOOP = pathlib.Path(__file__).parent / "loop.py"
 LIMIT = 600  # seconds of a training
 DEFAULTS = {"workers": 2, "batch": 128, "steps": 30, "seed": 0, "files": [], "options": {}}
 DEFAULTS |= {"task": {}, "pace": 0, "slow": -1, "slower": 1, "accuracy": False}
-STEPS = {"cnn": 60, "residual": 8, "transformer": 20, "resnet18": 8}
+STEPS = {"cnn": 60, "residual": 8, "transformer": 20, "resnet18": 24}
 PACE = 0.004  # seconds a sample, much more than it takes, as four workers share two cores
 # Quorate lets glibc keep what tensors free, without which loops may fault it in again in each step,
 # by chance of where their blocks lie. So the others are given the same.
@@ -204,7 +204,7 @@ def rounds(given, files):
 
 def memory(given, files):
     """25 million parameters, few images."""
-    more = {"steps": 4, "batch": 8, "files": files}
+    more = {"steps": 20, "batch": 8, "files": files}
     ways = ["module", *given.ways]
     found = in_turn(given.turns, {way: (way, "wide", more) for way in ways})
     heads(

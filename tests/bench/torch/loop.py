@@ -88,15 +88,40 @@ def ddp(problem, given):
     return steps(problem, wrapped, sampler, given["batch"] // size, given["steps"])
 
 
-def of_the_last_rounds(run, count):
-    """What `count` rounds took, beyond the start and the end of a run."""
-    run(WARM)
-    taken = []
-    for rounds in WARM, WARM + count:
-        clock = Clock()
-        run(rounds)
-        taken.append(clock())
-    return {name: taken[1][name] - taken[0][name] for name in taken[0]}
+class Notes:
+    """When a process was at one place of each step, and its processor seconds until then."""
+
+    def __init__(self):
+        self._all = []
+
+    def before(self, called):
+        """A function that notes this, and calls the other one."""
+
+        def noting(*arguments):
+            self._all.append((time.perf_counter(), time.process_time()))
+            return called(*arguments)
+
+        return noting
+
+    def taken(self, steps):
+        """What so many steps took, each of as many calls, after the first ones."""
+        calls = len(self._all) / (WARM + steps)
+        first = round(WARM * calls)
+        share = steps * calls / (len(self._all) - 1 - first)
+        names = "wall", "cpu"
+        return {n: share * (b - a) for n, a, b in zip(names, self._all[first], self._all[-1])}
+
+
+def noted(problem, notes):
+    """Loss and optimiser of a run: the coordinator notes its updates, a worker its losses."""
+
+    def optimizer(parameters):
+        made = problem.optimizer(parameters)
+        if rank() == 0:
+            made.step = notes.before(made.step)
+        return made
+
+    return notes.before(problem.loss) if rank() > 0 else problem.loss, optimizer
 
 
 def options(given):
@@ -110,20 +135,14 @@ def task(problem, given):
     import quorate as q
     import quorate.torch as qt
 
-    parts = qt.Task(
-        problem.module, problem.train, problem.loss, optimizer=problem.optimizer, **given["task"]
-    )
-
-    def run(rounds):
-        result = q.run(parts, rounds=rounds, **options(given))
-        if result:
-            run.state = qt.state(result)["module"]
-            run.samples = result.rounds["samples"].mean()
-
-    taken = of_the_last_rounds(run, given["steps"])
+    notes = Notes()
+    loss, optimizer = noted(problem, notes)
+    parts = qt.Task(problem.module, problem.train, loss, optimizer=optimizer, **given["task"])
+    result = q.run(parts, rounds=WARM + given["steps"], **options(given))
+    taken = notes.taken(given["steps"])
     if rank() == 0:
-        problem.module.load_state_dict(run.state)
-        taken["samples"] = run.samples
+        problem.module.load_state_dict(qt.state(result)["module"])
+        taken["samples"] = result.rounds["samples"].mean()
     return taken
 
 
@@ -131,18 +150,15 @@ def join(problem, given):
     """quorate.torch in one's own loop."""
     import quorate.torch as qt
 
-    first = {name: value.clone() for name, value in problem.module.state_dict().items()}
-
-    def run(rounds):
-        problem.module.load_state_dict(first)
-        made = {"optimizer": problem.optimizer, "rounds": rounds}
-        with qt.join(problem.module, problem.train, **made, **options(given)) as job:
-            loader = DataLoader(problem.train, batch_sampler=job.sampler)
-            for work in job:
-                for x, y in work.batches(loader):
-                    work.backward(problem.loss(problem.module(x), y))
-
-    return of_the_last_rounds(run, given["steps"])
+    notes = Notes()
+    loss, optimizer = noted(problem, notes)
+    made = {"optimizer": optimizer, "rounds": WARM + given["steps"]}
+    with qt.join(problem.module, problem.train, **made, **options(given)) as job:
+        loader = DataLoader(problem.train, batch_sampler=job.sampler)
+        for work in job:
+            for x, y in work.batches(loader):
+                work.backward(loss(problem.module(x), y))
+    return notes.taken(given["steps"])
 
 
 def local(problem, given):
