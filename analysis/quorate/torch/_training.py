@@ -102,19 +102,20 @@ class Training(BaseTask):
         scheme = component_of("scheme", given.get("scheme"))
         named = scheme.text if scheme else given.get("scheme")
         options = _options_of_scheme(named)
+        replayed = given.get("replay") is not None  # then the trace has all options
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
         if "local-steps" in options and self.inner is not None:
             if given.get("inner_optimizer") is not None:
                 raise BadInput("inner_optimizer is given beside a Task with one: leave it out")
             own["inner_optimizer"] = _name_of_inner(self.name)
-        elif "local-steps" in options and given.get("step") is None:
+        elif "local-steps" in options and given.get("step") is None and not replayed:
             raise BadInput(
                 f"{named} makes local steps of gradient descent: give step, their learning rate, or"
                 " give the Task their optimiser, inner=lambda p: torch.optim.AdamW(p, 3e-4). The"
                 " Task's optimizer is the outer one, at the coordinator"
             )
         own["torch_threads"] = self.threads or None
-        defaults = {"step": 1, "l2": 0, "chance": given.get("seed")}
+        defaults = {} if replayed else {"step": 1, "l2": 0, "chance": given.get("seed")}
         # By itself a scheme that cuts by time would look at the clock after a sample or two, which
         # a module computes hardly faster than many. An option of the scheme's own stays.
         own_options = scheme.options if scheme else {}
