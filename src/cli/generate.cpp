@@ -24,6 +24,15 @@ SyntheticSize size_of(const Settings& settings)
 {
     SyntheticSize size;
     size.seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
+    if (settings.text("model") == "samples") {
+        for (const auto* option : {"columns", "nnz-per-row"})
+            if (settings.given(option))
+                settings.refuse(option,
+                                ", but --model samples has one column, the number of each "
+                                "sample: leave it out");
+        size.columns = 1;
+        return size;
+    }
     size.columns = settings.integer("columns", 1, std::numeric_limits<Index>::max());
     size.entries = settings.integer("nnz-per-row", 0, size.columns);
     size.classes = settings.integer("classes", 2, 1000);
@@ -102,7 +111,7 @@ Command generate_command()
         .options =
             {{"model", fmt::format("{}", fmt::join(names(synthetics()), "|")), "logistic",
               "kind of data: two Gaussians with logistic labels, or normal numbers with linear "
-              "labels or classes, or one-hot features"},
+              "labels or classes, or one-hot features, or numbers of samples for quorate.torch"},
              {"rows", "N", "10000", "training rows"},
              {"columns", "P", "100", "columns"},
              {"test-rows", "N", "2000", "test rows"},

@@ -189,6 +189,15 @@ Synthetic sparse_one_hot(const SyntheticSize& given)
             }};
 }
 
+// No data, but the numbers of samples that a model of Python knows (quorate.torch).
+Synthetic samples(const SyntheticSize&)
+{
+    return {.shape = {.task = LearningTask::regression},
+            .make = [](std::int64_t number, Synthetic::Row& row) {
+                row = {.entries = {}, .dense = {static_cast<double>(number)}, .label = 0};
+            }};
+}
+
 Entry<MakeSynthetic> entry(std::string name, std::string text, MakeSynthetic make,
                            std::string source = "")
 {
@@ -206,6 +215,8 @@ const std::vector<Entry<MakeSynthetic>>& synthetics()
         entry("softmax", "standard normal numbers, labelled by the largest linear score", softmax),
         entry("sparse-onehot", "one-hot features with popular and rare values, logistic labels",
               sparse_one_hot),
+        entry("samples", "the numbers of samples that a model of Python knows, in one column",
+              samples),
     };
     return all;
 }

@@ -414,3 +414,14 @@ def test_a_page_without_its_tables_is_refused(catalogue, wrong, says, tmp_path):
     done = catalogue("--check")
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
     assert says in done.stderr
+
+
+def test_numbers_of_samples_are_generated(tmp_path):
+    words = ["generate", "--model", "samples", "--rows", 6, "--test-rows", 2]
+    done = call(*words, "--output", tmp_path / "numbers.h5", "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "numbers.h5") as file:
+        assert file["train/values"][:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+        assert file["test/values"][:, 0].tolist() == [6, 7]
+    done = call(*words, "--columns", 3, "--output", tmp_path / "wide.h5")
+    assert done.returncode == 2 and "--model samples has one column" in done.stderr

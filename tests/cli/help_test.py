@@ -175,7 +175,7 @@ def complete(tmp_path_factory):
         (["quorate", "run", "--schem"], ["--scheme"]),
         (["quorate", "run", "--scheme", "ag"], ["agc"]),
         (["quorate", "simulate", "--slowdown", "par"], ["pareto"]),
-        (["quorate", "generate", "--model", "s"], ["softmax", "sparse-onehot"]),
+        (["quorate", "generate", "--model", "s"], ["softmax", "sparse-onehot", "samples"]),
         (["quorate", "run", "--evaluate", ""], ["after", "live"]),
         (["quorate", "run", "--data", ""], []),  # then bash offers files
         (["quorate", "list", "sch"], ["schemes", "schedules"]),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """jobs/residual.py: the residual network of the experiment residual-cifar10, at a tiny size."""
 
+import lzma
 import subprocess
 import sys
 
@@ -14,27 +15,27 @@ pytestmark = pytest.mark.whole
 JOBS = REPOSITORY / "jobs"
 
 
-@pytest.fixture(scope="module")
-def images(tmp_path_factory):
-    """Ten dark and ten bright images, which differ so much that a few steps tell."""
-    folder = tmp_path_factory.mktemp("images")
-    noise = np.random.default_rng(1).random((20, 3, 32, 32))
+@pytest.fixture
+def raw(tmp_path):
+    """A folder of raw data: ten dark and ten bright images, which a few steps tell apart."""
     labels = np.arange(20) % 10
-    np.savez(folder / "tiny.npz", X=noise * (labels < 5)[:, None, None, None], y=labels)
-    done = call(
-        *("import", "--input", folder / "tiny.npz", "--task", "multiclass"),
-        *("--output", folder / "tiny.h5"),
-    )
-    assert done.returncode == 0, done.stderr
-    return folder / "tiny.h5"
+    pixels = np.random.default_rng(1).integers(0, 256, (20, 3072)) * (labels < 5)[:, None]
+    records = np.column_stack([labels, pixels]).astype(np.uint8)
+    (tmp_path / "cifar10").mkdir()
+    with lzma.open(tmp_path / "cifar10" / "cifar10_train_first4000.bin.xz", "wb") as file:
+        file.write(records.tobytes())
+    return tmp_path
 
 
-def test_the_experiment_is_scripted_and_a_run_of_it_trains(images, tmp_path):
+def test_the_experiment_is_scripted_and_a_run_of_it_trains(raw, tmp_path):
     pytest.importorskip("torch")
+    numbers = tmp_path / "numbers.h5"
+    made = ["--model", "samples", "--rows", 16, "--test-rows", 4]
+    assert call("generate", *made, "--output", numbers).returncode == 0
     words = ["script", "--experiment", JOBS / "residual-cifar10.ini", "--command", "simulate"]
-    words += ["--cluster", "local", "--data", images, "--data-folder", tmp_path]
+    words += ["--cluster", "local", "--data", numbers, "--data-folder", raw]
     words += ["--output", tmp_path / "out"]
-    env = environment({"PYTHONPATH": PACKAGE})
+    env = environment({"PYTHONPATH": PACKAGE, "QUORATE_DATA": str(raw)})
 
     def module(*words, cwd=None):
         return subprocess.run(
@@ -57,7 +58,7 @@ def test_the_experiment_is_scripted_and_a_run_of_it_trains(images, tmp_path):
 
     with h5py.File(tmp_path / "a.h5") as file:
         losses = file["evaluation/train_loss"][:]
-        assert len(file["model/final"]) == 9866
+        assert len(file["model/final"]) == 9866 + 2 * 2 * (8 + 16) + 1
     assert losses[-1] < losses[0]
 
 

@@ -277,6 +277,7 @@ TEST(Synthetic, ARowDependsOnItsNumberAlone)
 {
     for (const auto& kind : synthetics())
         for (const std::int64_t entries : {0, 3}) {
+            if (kind.name == "samples") continue;  // always one number
             const auto one = kind.make(
                 {.seed = 3, .columns = 12, .entries = entries, .classes = 4, .noise = 0.1});
             Synthetic::Row a, b;

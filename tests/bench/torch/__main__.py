@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from itertools import product
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
@@ -31,9 +32,10 @@ PACE = 0.004  # seconds a sample, much more than it takes, as four workers share
 # Quorate lets glibc keep what tensors free, without which loops may fault it in again in each step,
 # by chance of where their blocks lie. So the others are given the same.
 KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
-# Of local steps: their number before each average, the inner rate, and the outer optimisers.
+# Of local steps: their number before each average, the inner rates, and the outer optimisers.
 LOCAL_STEPS = (10, 50, 500)
-LOCAL = {"workers": 8, "batch": 16, "steps": 1000, "inner": 0.3}
+LOCAL = {"workers": 8, "batch": 16, "steps": 1000}
+INNER = {"gradient descent": 0.3, "AdamW": 0.003}
 OUTER = {"average": {"lr": 1.0}, "Nesterov": {"lr": 0.7, "momentum": 0.9, "nesterov": True}}
 # Schemes for a worker that is slow in all rounds, with their options and the share of a batch that
 # their rounds use: of ignore without the slow worker's, of amb what all manage in the same time.
@@ -146,7 +148,7 @@ def steps(given, files):
         "Two workers, a batch of 128 images or 32 windows; a plain loop has all of it.",
         *("network", "way", "processor ms a step", "over plain", "samples/s", "over DDP"),
     )
-    for network, count in STEPS.items():
+    for network, count in ((one, STEPS[one]) for one in given.networks):
         batch = 32 if network == "transformer" else 128
         more = {"steps": count, "batch": batch, "files": files}
         found = in_turn(given.turns, {way: (way, network, more) for way in given.ways})
@@ -225,11 +227,12 @@ def local(given, files):
     """Local steps: averages beside Nesterov's momentum for them, as in DiLoCo."""
     heads(
         f"{LOCAL['workers']} workers of a transformer of 29,000 parameters, {LOCAL['steps']:,}"
-        " local steps of gradient descent each; the virtual clock.",
-        *("local steps", "outer optimiser", "loss", "loss less that of averages", "bytes a sample"),
+        " local steps each; the virtual clock.",
+        *("inner optimiser", "local steps", "outer optimiser"),
+        *("loss", "loss less that of averages", "bytes a sample"),
     )
-    for count in LOCAL_STEPS:
-        more = LOCAL | {"local_steps": count}
+    for inner, count in product(INNER, LOCAL_STEPS):
+        more = LOCAL | {"local_steps": count, "inner": inner, "rate": INNER[inner]}
         cases = {n: ("local", "small-transformer", more | {"outer": o}) for n, o in OUTER.items()}
         found = in_turn(given.turns, cases)
         averages = found["average"].of_rank(0, "loss")
@@ -237,7 +240,7 @@ def local(given, files):
             losses = measured.of_rank(0, "loss")
             less = median([one - other for one, other in zip(losses, averages)])
             sent = f"{measured.of_rank(0, 'bytes')[0]:,.0f}"
-            row(str(count), name, median(losses), less, sent)
+            row(inner, str(count), name, median(losses), less, sent)
 
 
 PARTS = {"steps": steps, "slow": slow, "rounds": rounds, "memory": memory, "local": local}
@@ -246,6 +249,7 @@ PARTS = {"steps": steps, "slow": slow, "rounds": rounds, "memory": memory, "loca
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
+    parser.add_argument("--networks", choices=STEPS, nargs="+", default=list(STEPS))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--ways", choices=["task", "join"], nargs="*", default=["task", "join"])
     given = parser.parse_args()

@@ -169,12 +169,16 @@ def local(problem, given):
     def outer(parameters):
         return torch.optim.SGD(parameters, **given["outer"])
 
-    each = given["local_steps"]
+    def inner(parameters):
+        return torch.optim.AdamW(parameters, given["rate"])
+
+    each, adam = given["local_steps"], given["inner"] == "AdamW"
+    parts = problem.module, problem.train, problem.loss
     result = q.simulate(
-        qt.Task(problem.module, problem.train, problem.loss, optimizer=outer),
+        qt.Task(*parts, optimizer=outer, inner=inner if adam else None),
         scheme="local-average",
         local_steps=each,
-        step=given["inner"],
+        step=None if adam else given["rate"],
         workers=given["workers"],
         batch=given["batch"],
         rounds=given["steps"] // each,
