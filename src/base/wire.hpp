@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the numbers of points and contributions are rounded to before they travel. The rounding
-// depends on the number alone, so a rounded point or contribution has the same bits in a message, in
-// shared memory, in a replay and in a simulation, and packing it loses nothing.
+// depends on the number alone, so a rounded point or contribution has the same bits in a message,
+// in shared memory, in a replay and in a simulation, and packing it loses nothing.
 #pragma once
 
 #include <bit>
