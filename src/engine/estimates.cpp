@@ -264,18 +264,20 @@ void ComputedEstimates::place(Fleet& fleet, std::span<const Summand> placed, Num
         const auto first = term.at * options_.outputs;
         const auto count = std::min(term.from.count * options_.outputs,
                                     static_cast<std::int64_t>(sum.size()) - first);
-        const auto add = [&]<class T>(std::span<T> whole, auto packed) {
-            if (count > 0 && term.from.first * options_.outputs + count > std::ssize(packed))
-                throw std::logic_error(
-                    "a scheme places elements that a contribution does not have");
-            const auto* source = packed.data() + term.from.first * options_.outputs;
-            auto* target = whole.data() + first;
-            const auto weight = static_cast<T>(term.weight);
-            for (std::int64_t i = 0; i < count; ++i)
-                target[i] += weight * static_cast<T>(static_cast<double>(source[i]));
-        };
-        sum.visit([&](auto whole) {
-            std::visit([&](auto packed) { add(whole, packed); }, values.packed);
+        const auto begin = term.from.first * options_.outputs;
+        sum.visit([&]<class T>(std::span<T> whole) {
+            std::visit(
+                [&](auto packed) {
+                    if (count > 0 && begin + count > std::ssize(packed))
+                        throw std::logic_error(
+                            "a scheme places elements that a contribution does not have");
+                    const auto* source = packed.data() + begin;
+                    auto* target = whole.data() + first;
+                    const auto weight = static_cast<T>(term.weight);
+                    for (std::int64_t i = 0; i < count; ++i)
+                        target[i] += weight * static_cast<T>(static_cast<double>(source[i]));
+                },
+                values.packed);
         });
     }
 }
