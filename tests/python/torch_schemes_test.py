@@ -10,8 +10,8 @@ import quorate.torch as qt  # noqa: E402
 from program import schemes  # noqa: E402
 from small_torch import images, network, nn, sgd  # noqa: E402
 
-# They multiply the rows of matrices, place machines on rows, or compare sums to more digits.
-NOT_FOR_MODULES = {"coded-products", "draco-cyclic", "elastic"}
+# They place machines on rows, or compare sums to more digits.
+NOT_FOR_MODULES = {"draco-cyclic", "elastic"}
 
 
 def options_of(words):
