@@ -71,8 +71,8 @@ private:
     std::optional<Complete> complete_;
 };
 
-/// Computes steps on batches of one block: of gradient descent, or of another optimiser that is made
-/// for this task. The contribution is how far they lead away from the point, times the item's
+/// Computes steps on batches of one block: of gradient descent, or of another optimiser, made for
+/// this task. The contribution is how far they lead away from the point, times the item's
 /// coefficient.
 class Descent final : public Work {
 public:
