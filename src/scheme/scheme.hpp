@@ -36,7 +36,7 @@ struct Needs {
     std::vector<CodedBlock> coded_columns = {};  // likewise, of the columns of all training rows
     int models = 1;                              // their first points are versions 0..models-1
     bool limits_time = false;                    // tasks end with their time: rows must take some
-    bool displaces = false;                      // workers make steps, of gradient descent
+    bool displaces = false;                      // workers make steps of their own
     bool places = false;  // steps place contributions, all of which must come to the coordinator
     bool membership = false;  // it is told who leaves and who joins
     bool exact = false;  // every estimate is that of all rows, or of the batch, at the newest point
