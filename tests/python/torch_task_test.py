@@ -44,7 +44,9 @@ def plain_loop(make, scheduler=None):
 
 
 @pytest.mark.parametrize(
-    ("make", "scheduler"), [(sgd, None), (adamw, None), (momentum, halved)], ids=str
+    ("make", "scheduler"),
+    [(sgd, None), (adamw, None), (momentum, halved)],
+    ids=["SGD", "AdamW", "momentum with a scheduler"],
 )
 def test_rounds_are_the_steps_of_a_plain_loop(q, make, scheduler):
     result = q.simulate(task(make, scheduler=scheduler), workers=4, rounds=ROUNDS)
