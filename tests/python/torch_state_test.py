@@ -96,6 +96,44 @@ def test_a_resumed_run_is_the_unbroken_one_bit_for_bit(q, tmp_path):
     assert ends[0]["updates"] == 6 and ends[0]["scheduler"] == ends[1]["scheduler"]
 
 
+LR = torch.optim.lr_scheduler
+
+
+def warm(optimizer):
+    parts = [LR.LinearLR(optimizer, 0.1, total_iters=3), LR.MultiStepLR(optimizer, [3, 8])]
+    return LR.SequentialLR(optimizer, parts, [5])
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        (dict(make=sgd, scheduler=None), "SGD(lr=0.1)"),
+        (
+            dict(),
+            "AdamW(lr=0.01, weight_decay=0.1; lr=0.03, weight_decay=0),"
+            " StepLR(gamma=0.5, step_size=2)",
+        ),
+        (
+            dict(make=sgd, scheduler=warm),
+            "SGD(lr=0.1), SequentialLR(LinearLR(end_factor=1.0, start_factor=0.1, total_iters=3),"
+            " MultiStepLR(gamma=0.1, milestones={3: 1, 8: 1}))",
+        ),
+        (
+            dict(make=momentum, scheduler=None, inner=sgd),
+            "SGD(lr=0.1, momentum=0.9, nesterov=True); inner SGD(lr=0.1)",
+        ),
+    ],
+    ids=["plain", "groups", "several schedulers", "inner"],
+)
+def test_a_trace_says_what_made_the_updates(q, given, text, tmp_path):
+    trace = tmp_path / "run.h5"
+    result = q.run(task(**given), workers=3, rounds=1, trace=trace)
+    assert result.options["torch-optimizer"] == text
+    assert q.simulate(task(**given), replay=trace).status == "completed"
+    with pytest.raises(q.BadInput, match=r"--torch-optimizer is .*, but the Task has 'SGD\(lr=0.5"):
+        q.simulate(task(lambda p: torch.optim.SGD(p, lr=0.5), None), replay=trace)
+
+
 def test_a_result_keeps_its_state_when_it_is_pickled(q):
     result = q.simulate(task(), workers=2, rounds=1)
     again = pickle.loads(pickle.dumps(result))

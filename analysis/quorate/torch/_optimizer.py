@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import inspect
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,46 @@ def made_scheduler(make: MakeScheduler | None, optimizer: Any) -> Any:
     return made
 
 
+def described(optimizer: Any, scheduler: Any = None) -> str:
+    """What an optimiser and its scheduler were made with: "AdamW(lr=0.0003), StepLR(gamma=0.1,
+    step_size=1000)". Groups of parameters stand between semicolons. Of an optimiser only what is
+    not its class's default; functions have no value here."""
+    usual = inspect.signature(type(optimizer)).parameters
+    groups = []
+    for group in optimizer.param_groups:
+        # A scheduler may have changed the rate already, and keeps the one before.
+        own = {name: value for name, value in group.items() if name not in ("params", "initial_lr")}
+        own["lr"] = group.get("initial_lr", group["lr"])
+        told = {n: _value(v) for n, v in own.items() if n not in usual or v != usual[n].default}
+        groups.append(_arguments({"lr": _value(own["lr"]), **told}))
+    texts = [f"{type(optimizer).__name__}({'; '.join(groups)})"]
+    return ", ".join(texts + ([] if scheduler is None else [_scheduler(scheduler)]))
+
+
+def _scheduler(one: Any) -> str:
+    moving = ("last_epoch", "base_lrs", "verbose")
+    state = {n: v for n, v in one.state_dict().items() if n[0] != "_" and n not in moving}
+    parts = [_scheduler(part) for part in getattr(one, "_schedulers", [])]
+    own = _arguments({name: _value(state[name]) for name in sorted(state)})
+    return f"{type(one).__name__}({', '.join([*parts, *([own] if own else [])])})"
+
+
+def _arguments(texts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={text}" for name, text in texts.items())
+
+
+def _value(given: Any) -> str:
+    """A value, the same text in all processes."""
+    if isinstance(given, torch.Tensor):
+        return _value(given.tolist())
+    if isinstance(given, Mapping):
+        return "{" + ", ".join(f"{_value(k)}: {_value(v)}" for k, v in given.items()) + "}"
+    if isinstance(given, (list, tuple)):
+        return "(" + ", ".join(map(_value, given)) + ")"
+    known = isinstance(given, (bool, int, float, str, type(None)))
+    return repr(given) if known else type(given).__name__
+
+
 class TorchOptimizer(WholeOptimizer):
     """An optimiser of torch over the parameters of a module, whose buffers it moves by their mean.
 
@@ -121,6 +162,9 @@ class TorchOptimizer(WholeOptimizer):
         if self._vector is not module.numbers:
             module.read(self._vector)
         np.copyto(next, self.vector)
+
+    def __str__(self) -> str:
+        return described(self.optimizer, self.scheduler)
 
     def state_dicts(self) -> dict[str, Any]:
         """The state of optimiser and scheduler, and the number of updates."""

@@ -67,10 +67,18 @@ class Training(BaseTask):
             f"{vector}, {counts[0]} + {counts[1]} samples, at most {self.micro_batch} at once,"
             f" {reduction} of losses"
         )
+        self.updating = self._described(vector)
         self.name = _add(self, word)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}: {self.text})"
+
+    def _described(self, vector: Vector) -> str:
+        """What makes the updates, for traces."""
+        text = str(TorchOptimizer(vector.copied_module(), self._optimizer, self._scheduler))
+        if self.inner is None:
+            return text
+        return f"{text}; inner {TorchOptimizer(vector.copied_module(), self.inner)}"
 
     def new_model(self, chance: int = 0) -> SampleModel:
         """The model of a run. chance: the key of what module and samples draw."""
@@ -115,6 +123,8 @@ class Training(BaseTask):
                 " Task's optimizer is the outer one, at the coordinator"
             )
         own["torch_threads"] = self.threads or None
+        if not replayed:
+            own["torch_optimizer"] = self.updating
         defaults = {} if replayed else {"step": 1, "l2": 0, "chance": given.get("seed")}
         # By itself a scheme that cuts by time would look at the clock after a sample or two, which
         # a module computes hardly faster than many. An option of the scheme's own stays.
@@ -137,8 +147,14 @@ class Training(BaseTask):
         finally:
             self._made = [one for one in self._made if one is not made]
 
-    def new_optimizer(self) -> TorchOptimizer:
-        """The optimiser of a run, with a copy of the module."""
+    def new_optimizer(self, recorded: str = "") -> TorchOptimizer:
+        """The optimiser of a run, with a copy of the module. recorded: `updating` of the run that
+        is replayed or resumed; empty: it says nothing. Raises BadInput if it is another."""
+        if recorded not in ("", self.updating):
+            raise BadInput(
+                f"--torch-optimizer is {shown(recorded, 300)}, but the Task has"
+                f" {shown(self.updating, 300)}: make the Task with the optimiser of the run"
+            )
         state = None if self._state is None else dict(self._state)
         made = TorchOptimizer(self.copied_module(), self._optimizer, self._scheduler, state)
         for run in self._made:
@@ -237,10 +253,13 @@ def _add(training: Training, word: str) -> str:
     def begin(chance: int = 0, torch_threads: int = 0) -> SampleModel:
         return living().begin(chance, torch_threads)
 
+    def begin_optimizer(torch_optimizer: str = "") -> TorchOptimizer:
+        return living().new_optimizer(torch_optimizer)
+
     name = _register("model", word, token, begin, text, "", own)
-    optimizer = _register(
-        "optimizer", name, token, lambda: living().new_optimizer(), f"that of {text}", "", []
-    )
+    updating = f"that of {text}: {training.updating}"
+    said = [["torch-optimizer", "TEXT", "", "what the optimiser has to be; empty: any", "str"]]
+    optimizer = _register("optimizer", name, token, begin_optimizer, updating, "", said)
     assert name == optimizer
     if training.inner is not None:
         inner = f"that of local steps of {text}"
