@@ -56,8 +56,8 @@ class LoopTask(Training):
     """What a run needs to know of the loop."""
 
     def __init__(self, vector: Vector, count: int, *arguments: Any) -> None:
-        super().__init__(vector, (count, 0), *arguments)
         self.vector, self.handover, self.sampler = vector, Handover(), Sampler()
+        super().__init__(vector, (count, 0), *arguments)
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get("evaluate_every"):

@@ -67,28 +67,28 @@ def made_scheduler(make: MakeScheduler | None, optimizer: Any) -> Any:
     return made
 
 
-def described(optimizer: Any, scheduler: Any = None) -> str:
-    """What an optimiser and its scheduler were made with: "AdamW(lr=0.0003), StepLR(gamma=0.1,
-    step_size=1000)". Groups of parameters stand between semicolons. Of an optimiser only what is
-    not its class's default; functions have no value here."""
-    usual = inspect.signature(type(optimizer)).parameters
+def _optimizer(one: Any) -> str:
+    """What it was made with and is not its class's default: AdamW(lr=0.0003). Groups of parameters
+    stand between semicolons."""
+    usual = inspect.signature(type(one)).parameters
     groups = []
-    for group in optimizer.param_groups:
+    for group in one.param_groups:
         # A scheduler may have changed the rate already, and keeps the one before.
-        own = {name: value for name, value in group.items() if name not in ("params", "initial_lr")}
-        own["lr"] = group.get("initial_lr", group["lr"])
+        rate = {"lr": _value(group.get("initial_lr", group["lr"]))}
+        hidden = {"params", "initial_lr", "lr"}
+        own = {name: value for name, value in group.items() if name not in hidden}
         told = {n: _value(v) for n, v in own.items() if n not in usual or v != usual[n].default}
-        groups.append(_arguments({"lr": _value(own["lr"]), **told}))
-    texts = [f"{type(optimizer).__name__}({'; '.join(groups)})"]
-    return ", ".join(texts + ([] if scheduler is None else [_scheduler(scheduler)]))
+        groups.append(_arguments({**rate, **told}))
+    return f"{type(one).__name__}({'; '.join(groups)})"
 
 
 def _scheduler(one: Any) -> str:
+    """The same of a scheduler, StepLR(gamma=0.1, step_size=1000), after its parts."""
     moving = ("last_epoch", "base_lrs", "verbose")
     state = {n: v for n, v in one.state_dict().items() if n[0] != "_" and n not in moving}
     parts = [_scheduler(part) for part in getattr(one, "_schedulers", [])]
     own = _arguments({name: _value(state[name]) for name in sorted(state)})
-    return f"{type(one).__name__}({', '.join([*parts, *([own] if own else [])])})"
+    return f"{type(one).__name__}({', '.join(filter(None, [*parts, own]))})"
 
 
 def _arguments(texts: Mapping[str, str]) -> str:
@@ -96,7 +96,7 @@ def _arguments(texts: Mapping[str, str]) -> str:
 
 
 def _value(given: Any) -> str:
-    """A value, the same text in all processes."""
+    """A value, the same text in all processes; of a function or another object only its type."""
     if isinstance(given, torch.Tensor):
         return _value(given.tolist())
     if isinstance(given, Mapping):
@@ -164,7 +164,8 @@ class TorchOptimizer(WholeOptimizer):
         np.copyto(next, self.vector)
 
     def __str__(self) -> str:
-        return described(self.optimizer, self.scheduler)
+        scheduler = "" if self.scheduler is None else f", {_scheduler(self.scheduler)}"
+        return _optimizer(self.optimizer) + scheduler
 
     def state_dicts(self) -> dict[str, Any]:
         """The state of optimiser and scheduler, and the number of updates."""

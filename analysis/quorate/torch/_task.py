@@ -84,9 +84,6 @@ class Task(Training):
         counts = samples.count, samples.evaluated
         vector, updating = self.replica.vector, (optimizer, scheduler, inner)
         super().__init__(vector, counts, *updating, micro_batch, threads, state, reduction, name)
-        self.new_optimizer()  # tells now what is wrong with it
-        if inner is not None:
-            self.new_inner()
 
     def new_model(self, chance: int = 0) -> SampleModel:
         return TaskModel(self, chance)

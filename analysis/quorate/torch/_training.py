@@ -67,18 +67,14 @@ class Training(BaseTask):
             f"{vector}, {counts[0]} + {counts[1]} samples, at most {self.micro_batch} at once,"
             f" {reduction} of losses"
         )
-        self.updating = self._described(vector)
+        # Made once before the run, these tell now what is wrong with them.
+        self.updating = str(self.new_optimizer())
+        if inner is not None:
+            self.updating += f"; inner {self.new_inner()}"
         self.name = _add(self, word)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name}: {self.text})"
-
-    def _described(self, vector: Vector) -> str:
-        """What makes the updates, for traces."""
-        text = str(TorchOptimizer(vector.copied_module(), self._optimizer, self._scheduler))
-        if self.inner is None:
-            return text
-        return f"{text}; inner {TorchOptimizer(vector.copied_module(), self.inner)}"
 
     def new_model(self, chance: int = 0) -> SampleModel:
         """The model of a run. chance: the key of what module and samples draw."""
@@ -150,7 +146,7 @@ class Training(BaseTask):
     def new_optimizer(self, recorded: str = "") -> TorchOptimizer:
         """The optimiser of a run, with a copy of the module. recorded: `updating` of the run that
         is replayed or resumed; empty: it says nothing. Raises BadInput if it is another."""
-        if recorded not in ("", self.updating):
+        if recorded and recorded != self.updating:
             raise BadInput(
                 f"--torch-optimizer is {shown(recorded, 300)}, but the Task has"
                 f" {shown(self.updating, 300)}: make the Task with the optimiser of the run"
