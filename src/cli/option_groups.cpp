@@ -25,7 +25,8 @@ constexpr Names of_training[] = {
     {"data and model", "data model init l2 l1"},
     {"scheme", "scheme workers threads coordinator-threads batch seed"},
     {"optimiser",
-     "optimizer inner-optimizer step schedule warmup clip rounds stop-at patience on-divergence"},
+     "optimizer inner-optimizer inner-state step schedule warmup clip rounds stop-at patience "
+     "on-divergence"},
     {"stragglers", "delay slowdown row-time byzantine"},
     {"simulation",
      "dry rows columns nodes latency bandwidth port memory-bandwidth load-time replay"},

@@ -6,17 +6,24 @@
 #include <vector>
 
 #include "compute/held_gradients.hpp"
+#include "compute/inner_states.hpp"
 #include "compute/work.hpp"
 
 namespace quorate {
+
+/// What a worker keeps from task to task, as far as a part may need it.
+struct Kept {
+    HeldGradients* gradients = nullptr;  // null: it holds none
+    InnerPlaces inner = {};
+};
 
 /// Begins to compute a part. Computes nothing yet, but sets `sum` to zero.
 /// @param stored, part  must outlive the result, except for `stored` itself, which is copied
 /// @param at          for each input of the task, and behind them its operands
 /// @param sum         receives the contribution: length_of() elements; must outlive the result
-/// @param held_gradients  of the worker, which must outlive the result; null: it holds none
+/// @param kept        what the worker keeps from task to task, which must outlive the result
 std::unique_ptr<Work> begin_work(const Computing& computing, const StoredRows& stored,
                                  const Part& part, std::vector<At> at, const Extent& extent,
-                                 Numbers sum, HeldGradients* held_gradients = nullptr);
+                                 Numbers sum, const Kept& kept = {});
 
 }  // namespace quorate

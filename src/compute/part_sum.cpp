@@ -143,7 +143,8 @@ void PartSum::finish()
 }
 
 Descent::Descent(const Computing& computing, const StoredRows& stored, const Part& part,
-                 const std::vector<At>& at, const Extent& extent, Numbers displacement)
+                 const std::vector<At>& at, const Extent& extent, Numbers displacement,
+                 InnerPlaces places)
     : computing_(computing), all_(stored.rows(part.items[0].block)),
       at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
       displacement_(displacement),
@@ -152,9 +153,11 @@ Descent::Descent(const Computing& computing, const StoredRows& stored, const Par
       stream_(computing.batches->stream(part.items[0].block, at_.key)), w_(at_.point),
       gradient_(w_.size(), w_.precision()),
       inner_(computing.inner ? computing.inner(w_.doubles()) : nullptr),
-      coefficient_(part.items[0].coefficient)
+      left_(inner_ ? places.to : nullptr), coefficient_(part.items[0].coefficient)
 {
     clear(displacement_);
+    if (inner_ && places.from) places.from->set(*inner_);
+    if (done()) finish();
 }
 
 std::int64_t Descent::step()
@@ -198,6 +201,7 @@ void Descent::finish()
         const auto coefficient = static_cast<T>(coefficient_);
         for (std::size_t i = 0; i < w.size(); ++i) displacement[i] = coefficient * (w[i] - from[i]);
     });
+    if (left_) *left_ = InnerState(*inner_);
 }
 
 }  // namespace quorate

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "compute/inner_states.hpp"
 #include "compute/row_cuts.hpp"
 #include "model/row_sample.hpp"
 
@@ -71,13 +72,14 @@ private:
     std::optional<Complete> complete_;
 };
 
-/// Computes steps on batches of one block: of gradient descent, or of another optimiser, made for
-/// this task. The contribution is how far they lead away from the point, times the item's
-/// coefficient.
+/// Computes steps on batches of one block: of gradient descent, or of another optimiser, which is
+/// made for this task and begins with the state that it finds. The contribution is how far they
+/// lead away from the point, times the item's coefficient.
 class Descent final : public Work {
 public:
     Descent(const Computing& computing, const StoredRows& stored, const Part& part,
-            const std::vector<At>& at, const Extent& extent, Numbers displacement);
+            const std::vector<At>& at, const Extent& extent, Numbers displacement,
+            InnerPlaces places);
 
     bool done() const override { return samples_ == extent_.samples; }
     std::int64_t step() override;
@@ -98,6 +100,7 @@ private:
     std::vector<std::int64_t> taken_;
     NumberVector w_, gradient_;
     std::unique_ptr<Optimizer> inner_;  // null: gradient descent
+    InnerState* left_;                  // null: its state is dropped
     double coefficient_;
 };
 

@@ -77,6 +77,7 @@ void Engine::reencode(const std::string& why)
     needs_ = coding_->needs;
     table_ = SumTable(needs_.slots);
     estimates_->forget_last();
+    local_.all_lost();
     fleet_->reencode(coding_, members);
     note_membership(trace::Change::reencoded, coding_->workers());
     if (observer_.note)
@@ -155,6 +156,13 @@ void Engine::receive(const Change& change)
         note_membership(change.kind, worker);
         return;
     }
+    if (change.kind == Change::Kind::reset) {
+        local_.all_lost();
+        fleet_->forget_inner();
+        note_membership(change.kind, worker);
+        return;
+    }
+    local_.lost(worker);
     const bool known = names_.scheme_of(worker) >= 0;
     const bool was_here = members_.active(worker);
     members_.set(worker, status_after(change.kind));
@@ -176,6 +184,10 @@ void Engine::receive(const Change& change)
         reencode_next_ = true;
     }
 }
+
+// A resumed run has no states of the optimisers of local steps: workers had them, and a checkpoint
+// has none.
+void Engine::reset_inner() { receive(std::vector{Change{Change::Kind::reset, -1}}); }
 
 void Engine::note_membership(trace::Change kind, std::int64_t worker)
 {

@@ -106,6 +106,11 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
             receive_changes();
             continue;
         }
+        // A simulation that was resumed before repeats all of its history but this.
+        if (history_ && history_->past().resets.contains(event_ + 1 + (event_ == changed_))) {
+            reset_inner();
+            continue;
+        }
         if (undecodable_.empty() && nobody_can_answer() && !std::exchange(quiescent_, true)) {
             events_.push_back(Quiescent{});
             continue;
@@ -286,6 +291,7 @@ void Engine::carry_out(Dispatch& task)
     members_.asked(task.worker, task.task);
     quiescent_ = false;
     const auto context = context_of(task);
+    if (options_.keeps_inner) task.local = local_.opened(task);
     hand_over(task);
     open_.add({.id = task.task,
                .worker = task.worker,
@@ -326,7 +332,8 @@ void Engine::hand_over_again(const OpenTask& open)
 {
     if (answered(open)) return;
     const auto& context = contexts_.at(open.context);
-    hand_over({open.id, open.worker, open.plan, context.inputs, context.operands, context.control});
+    hand_over({open.id, open.worker, open.plan, context.inputs, context.operands, context.control,
+               local_.of(open.worker, open.id)});
 }
 
 void Engine::carry_out(const Close& close)
@@ -340,6 +347,7 @@ void Engine::carry_out(const Close& close)
             contexts_.give_back(open.context);
         }
         members_.settled(open.worker, open.id);
+        if (options_.keeps_inner) local_.closed(open.worker, open.id);
         fleet_->close(open.worker, open.id);
         if (open.first <= open.last) first = std::min(first, open.first);
         last = std::max(last, open.last);

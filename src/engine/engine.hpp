@@ -13,6 +13,7 @@
 #include "engine/ascending.hpp"
 #include "engine/churn_schedule.hpp"
 #include "engine/estimates.hpp"
+#include "engine/local_states.hpp"
 #include "engine/membership_table.hpp"
 #include "engine/points.hpp"
 #include "engine/recorded_estimates.hpp"
@@ -47,6 +48,8 @@ struct EngineOptions {
     ChurnSchedule churn = {};  // who leaves, dies and joins when
     OnLoss on_loss = OnLoss::stop;
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
+    /// Whether the optimisers of local steps go on with their states, each in its worker.
+    bool keeps_inner = false;
     EstimateOptions estimates = {};
     PointMemory* point_memory = nullptr;  // where points lie; null: on the heap
 };
@@ -167,6 +170,7 @@ private:
     bool receive_changes();
     void receive(const std::vector<Change>& changes);
     void receive(const Change& change);
+    void reset_inner();
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const Dispatch& task);
     void hand_over_again(const OpenTask& open);
@@ -237,6 +241,7 @@ private:
     Ascending<OpenTask> open_;
     Numbered<Context> contexts_;
     std::optional<std::size_t> newest_context_;  // that of the last task; in use if it is open
+    LocalStates local_;                          // of workers, if EngineOptions::keeps_inner
     MembershipTable members_;
     std::vector<std::int64_t> counts_;      // by worker, its own count of tasks (own_count)
     Renumbering names_;                     // between the scheme's numbers and the run's

@@ -44,6 +44,7 @@ void Engine::end_of_history()
     trace_ = later_trace_;
     observer_ = std::move(later_observer_);
     updated_ = false;
+    if (options_.keeps_inner) reset_inner();
     if (later_fleet_) go_on_with(*later_fleet_, ended);
     if (observer_.goes_on) observer_.goes_on();
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -33,7 +34,8 @@ struct Past {
     Seconds ended = 0;       // when its last round did, which is later than the event of its step
     std::map<Version, std::vector<double>> points;
     std::vector<double> last_estimate;
-    std::vector<double> inner;  // of each round, the inner product of its estimate and the last
+    std::set<std::int64_t> resets;  // the events trace::Change::reset
+    std::vector<double> inner;      // of each round, the inner product of its estimate and the last
     std::map<std::pair<std::int64_t, std::int64_t>, trace::Measure> measures;  // by event and part
 };
 

@@ -116,7 +116,8 @@ public:
     /// Whether workers join later in the recorded run that is being replayed.
     virtual bool joins() const { return false; }
     /// Whether the next event of a recorded run, which has this number, is that it was resumed with
-    /// other workers. Then the caller asks for changes() before it does anything else.
+    /// other workers, or without the states of inner optimisers. Then the caller asks for changes()
+    /// before it does anything else.
     virtual bool resumes(std::int64_t) const { return false; }
     /// Adds the points at which cached gradients were taken, which the fleet needs beside the
     /// points of open tasks.
@@ -128,6 +129,10 @@ public:
     virtual std::size_t adopt(Worker worker, const Values& values);
     /// Sets the clock, and for each worker its own count of tasks, when a run is resumed.
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
+
+    /// No optimiser of local steps has a state any more: tasks that are open begin anew. A fleet of
+    /// workers that are there is not told, because these have none.
+    virtual void forget_inner() {}
 
     /// Makes workers hold what this coding says from now on; they load what they lack. No task may
     /// be open. Values of earlier contributions are lost.

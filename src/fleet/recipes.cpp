@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <stdexcept>
 
 #include "base/parallel.hpp"
 #include "compute/begin_work.hpp"
@@ -178,7 +179,41 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const TaskCont
         recipe.keys.push_back(context.control.key(made.draw, version));
     recipe.made = std::move(made);
     recipe.computed = false;
+    place_inner(recipe);
     return handle;
+}
+
+// Finds the states from which local steps lead, and to which.
+void Recipes::place_inner(Recipe& recipe)
+{
+    recipe.from = recipe.to = nullptr;
+    const auto& [after, kept] = recipe.made.local;
+    if (recipe.made.task < kept) return;
+    const auto worker = static_cast<std::size_t>(recipe.made.worker);
+    if (worker >= left_.size()) left_.resize(worker + 1);
+    auto& left = left_[worker];
+    std::erase_if(left, [after = after, kept = kept](const auto& one) {
+        return one.first != after && one.first < kept;
+    });
+    if (after >= 0) recipe.from = left.at(after);
+    recipe.to = left[recipe.made.task] = std::make_shared<Left>();
+}
+
+// A state of an earlier life, or that was not computed because it was in the history of a resumed
+// run, is as if it were not there.
+InnerPlaces Recipes::places(const Recipe& recipe) const
+{
+    const auto& [from, to] = std::tie(recipe.from, recipe.to);
+    if (from && from->life < 0 && life_ == 0)
+        throw std::logic_error("local steps go on from steps that were not computed");
+    return {.from = from && from->life == life_ ? &from->state : nullptr,
+            .to = to ? &to->state : nullptr};
+}
+
+// What local steps lead to is computed again in another life, as in the run that was resumed.
+bool Recipes::is_computed(const Recipe& recipe) const
+{
+    return recipe.computed && (!recipe.to || recipe.to->life == life_);
 }
 
 std::size_t Recipes::add_late(Worker worker)
@@ -225,7 +260,7 @@ void Recipes::compute(CachedRecipe& cached) const
 
 void Recipes::compute(Recipe& recipe) const
 {
-    if (recipe.computed) return;
+    if (is_computed(recipe)) return;
     recipe.computed = true;
     const auto& made = recipe.made;
     const auto& from = store(made.worker);
@@ -249,10 +284,11 @@ void Recipes::compute(Recipe& recipe) const
         }
         for (std::size_t i = recipe.keys.size(); i < recipe.inputs.size(); ++i)
             at.push_back({*recipe.inputs[i], 0});  // operands
-        const auto work =
-            begin_work(*computing_, from.view(), part, std::move(at), recipe.extent, recipe.values);
+        const auto work = begin_work(*computing_, from.view(), part, std::move(at), recipe.extent,
+                                     recipe.values, {.inner = places(recipe)});
         while (!work->done()) work->step();
         recipe.losses = work->losses();
+        if (recipe.to) recipe.to->life = life_;
     }
     byzantine_.corrupt(made.worker, made.draw, made.part, recipe.values);
     round(wire_, recipe.values);
@@ -286,6 +322,7 @@ void Recipes::release(std::size_t handle)
     auto& recipe = recipes_.at(handle);
     recipe.plan.reset();
     recipe.inputs.clear();
+    recipe.from = recipe.to = nullptr;
     recipe.made = {};
     recipes_.give_back(handle);
 }

@@ -94,10 +94,14 @@ public:
     struct Made {
         Worker worker;
         int part;
+        TaskId task = -1;
+        LocalState local = {};
         std::int64_t draw;       // the worker's own count, if the task is keyed by it
         std::int64_t samples;    // descent: steps
         CachedList cached = {};  // gradients of its items, if it is a sum of cached ones
     };
+    /// No optimiser of local steps has a state any more: what is computed from now on begins anew.
+    void forget_inner() { ++life_; }
     /// Adds a contribution; computes nothing yet. @return its handle. A dry run, which has no
     /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas;
     /// a Byzantine worker's differs from all others
@@ -124,8 +128,15 @@ public:
 private:
     double dry_load(Item::Operation operation) const;
     std::size_t hash(const Plan* plan, const TaskContext& context, const Made& made) const;
+    // A state that local steps leave, once they are computed.
+    struct Left {
+        InnerState state = {};
+        int life = -1;  // in which it was computed; -1: in none
+    };
+    using SharedLeft = std::shared_ptr<Left>;
     struct Recipe {
         Made made = {};
+        SharedLeft from = {}, to = {};  // of local steps; null: none
         std::shared_ptr<const Plan> plan;
         PointList inputs;
         Extent extent;
@@ -139,6 +150,9 @@ private:
     std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
     void compute(CachedRecipe& cached) const;
+    void place_inner(Recipe& recipe);
+    bool is_computed(const Recipe& recipe) const;
+    InnerPlaces places(const Recipe& recipe) const;
     // Parameters that a worker's rows touch; dry: all.
     std::int64_t width(Worker worker) const;
 
@@ -157,6 +171,8 @@ private:
     // By store, block, version and key.
     std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<CachedRecipe>>
         cached_;
+    std::vector<std::map<TaskId, SharedLeft>> left_;  // by worker, of tasks that may be named
+    int life_ = 0;                                    // one more with each forget_inner()
     std::size_t cached_at_most_ = 1024;  // at this size, entries that nobody owns are dropped
 };
 

@@ -63,7 +63,7 @@ void ReplayFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     for (std::size_t i = 0; i < task.inputs.size(); ++i)
         if (last_named_.contains(task.inputs[i])) points_[task.inputs[i]] = inputs[i];
-    open_.try_emplace(task.task, task, std::move(inputs));
+    open_.insert_or_assign(task.task, std::pair(task, std::move(inputs)));
 }
 
 void ReplayFleet::close(Worker, TaskId task) { open_.erase(task); }
@@ -88,7 +88,8 @@ bool ReplayFleet::is_next(std::int64_t event, trace::Change kind) const
 
 bool ReplayFleet::resumes(std::int64_t event) const
 {
-    return is_next(event + is_next(event, trace::Change::apart), trace::Change::resumed);
+    event += is_next(event, trace::Change::apart);
+    return is_next(event, trace::Change::resumed) || is_next(event, trace::Change::reset);
 }
 
 bool ReplayFleet::joins() const
@@ -158,6 +159,8 @@ Arrival ReplayFleet::contribution(const trace::Arrival& row)
     made.handle = recipes_.add(task.plan, TaskContext(task, points),
                                {.worker = task.worker,
                                 .part = static_cast<int>(row.part),
+                                .task = task.task,
+                                .local = task.local,
                                 .draw = row.draw,
                                 .samples = row.samples,
                                 .cached = std::move(cached)});

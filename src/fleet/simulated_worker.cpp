@@ -264,6 +264,8 @@ Arrival SimulatedWorker::contribution(std::size_t part, Seconds now)
     const bool limited = context.control.budget.limited();
     Recipes::Made made{.worker = worker_,
                        .part = static_cast<int>(part),
+                       .task = order.task,
+                       .local = order.local,
                        .draw = draw_,
                        .samples = limited ? limited_ : load.samples};
     auto oldest = context.inputs[0], newest = oldest;

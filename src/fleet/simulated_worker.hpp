@@ -24,6 +24,7 @@ public:
         std::shared_ptr<const Plan> plan;  // null: that of the task before, which is over; and once
                                            // it has begun, because the worker holds it then
         SharedTaskContext context;
+        LocalState local = {};
         Seconds sent = 0;
         TaskId id() const { return task; }
         bool follows() const { return context->control.follows(); }

@@ -82,7 +82,7 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     if (!fresh_ || !fresh_->are_of(task, inputs)) fresh_ = new TaskContext(task, std::move(inputs));
     const bool was_busy = std::exchange(busy_[static_cast<std::size_t>(task.worker)], true);
     const bool same_plan = !was_busy && to.worker.plan() == task.plan.get();
-    to.orders.push_back({task.task, same_plan ? nullptr : task.plan, fresh_});
+    to.orders.push_back({task.task, same_plan ? nullptr : task.plan, fresh_, task.local});
     if (auto* node = adding_node(task.worker)) {
         if (!std::exchange(node->queued, true)) outbox_.push_back(~node_of(task.worker));
     } else if (!std::exchange(to.queued, true)) {

@@ -60,10 +60,6 @@ struct TaskHead {
     std::int32_t recipients, inputs, parts, each_when_ready, operands;
     ShardNumber shard;
 };
-struct Recipient {
-    std::int64_t worker;
-    TaskId task;
-};
 struct InputHead {
     Version version;
     TaskMessage::Travel travel;
@@ -86,7 +82,7 @@ std::shared_ptr<transport::Bytes> encode(const TaskMessage& message, std::span<c
         out.put(TaskHead{message.control, number(message.recipients.size()),
                          number(message.inputs.size()), number(message.plan.parts.size()),
                          message.plan.each_when_ready, number(operands.size()), message.shard});
-        for (const auto& [worker, task] : message.recipients) out.put(Recipient{worker, task});
+        for (const auto& recipient : message.recipients) out.put(recipient);
         for (const auto& input : message.inputs)
             out.put(InputHead{input.version, input.travel, input.block});
         for (const auto& part : message.plan.parts) {
@@ -129,10 +125,8 @@ TaskMessage decode_task(std::shared_ptr<const transport::Bytes> bytes, ShardNumb
     message.shard = shard;
     message.control = head.control;
     message.plan.each_when_ready = head.each_when_ready != 0;
-    for (int i = 0; i < head.recipients; ++i) {
-        const auto recipient = in.get<Recipient>();
-        message.recipients.emplace_back(static_cast<Worker>(recipient.worker), recipient.task);
-    }
+    for (int i = 0; i < head.recipients; ++i)
+        message.recipients.push_back(in.get<TaskMessage::Recipient>());
     for (int i = 0; i < head.inputs; ++i) {
         const auto input = in.get<InputHead>();
         message.inputs.push_back({input.version, input.travel, input.block});

@@ -138,7 +138,13 @@ void check_shard(ShardNumber made_for, ShardNumber here);
 /// plan get the same bytes: the header lists them all with their task numbers, and each looks up
 /// its own. So a point is packed once for all replicas of a group.
 struct TaskMessage {
-    std::vector<std::pair<Worker, TaskId>> recipients;
+    struct Recipient {
+        Worker worker;
+        TaskId task;
+        LocalState local = {};
+        bool operator==(const Recipient&) const = default;
+    };
+    std::vector<Recipient> recipients;
     ShardNumber shard = 0;  // of the recipients
     TaskControl control;
     Plan plan;

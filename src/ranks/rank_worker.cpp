@@ -37,6 +37,7 @@ void RankWorker::take(const Assignment& assignment)
     context_.shard = assignment.shard;
     context_.cache.clear();
     context_.held.clear();
+    context_.inner.clear();
     const auto began = clock_seconds();
     context_.store.emplace(data_, coding_->needs, assignment.code_index, context_.computing.model);
     log(LogLevel::detail, fmt::format("worker {} on {}: {} rows and {} columns, loaded in {:.3f} s",
@@ -173,13 +174,14 @@ void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
                                context_.computing.wire, context_.computing.model.precision(),
                                endpoint_.pool());
     const auto own =
-        std::ranges::find(message.recipients, context_.worker, &std::pair<Worker, TaskId>::first);
+        std::ranges::find(message.recipients, context_.worker, &TaskMessage::Recipient::worker);
     if (own == message.recipients.end())
         throw Failure("a task came to a worker it does not name: report this as a bug");
     const auto inputs = message.inputs;
     const auto owner = message.owner;
-    newest_ = own->second;
-    tasks_.add({newest_, std::move(message)}, [this] { stop_task(); });
+    newest_ = own->task;
+    const auto local = own->local;
+    tasks_.add({newest_, std::move(message), local}, [this] { stop_task(); });
     // Drop points that no task names any more, before others are taken: their memory is in a cache.
     // The coordinator reckons with that: it only leaves out points that the task it sent last
     // names.
@@ -254,7 +256,7 @@ LocalPoint RankWorker::local_point(BorrowedBlocks& points, std::int64_t block)
 void RankWorker::begin()
 {
     tasks_.begin();
-    const auto& [task, message] = tasks_.running();
+    const auto& [task, message, local] = tasks_.running();
     const auto now = clock_seconds();
     idle_ = now - idle_since_.value_or(now);
     const auto draw = message.control.draw == own_count ? count_++ : message.control.draw;
@@ -262,7 +264,7 @@ void RankWorker::begin()
     const double share =
         static_cast<double>(rows_asked(context_, message)) / static_cast<double>(batches.samples());
     context_.straggling.begin(context_.stragglers, endpoint_.rank() - 1, draw, share, now);
-    execution_.emplace(context_, task, message, draw, now);
+    execution_.emplace(context_, task, message, draw, now, context_.inner.of(task, local));
     mailbox_.restart_wait();
 }
 

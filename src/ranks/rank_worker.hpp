@@ -52,6 +52,7 @@ private:
     struct Order {
         TaskId task;
         TaskMessage message;
+        LocalState local;
         TaskId id() const { return task; }
         bool follows() const { return message.control.follows(); }
         bool repeats() const { return message.control.repeat; }

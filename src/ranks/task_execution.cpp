@@ -33,8 +33,8 @@ std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message
 }
 
 TaskExecution::TaskExecution(WorkerContext& context, TaskId id, const TaskMessage& message,
-                             std::int64_t draw, Seconds now)
-    : context_(context), id_(id), message_(message), draw_(draw)
+                             std::int64_t draw, Seconds now, InnerPlaces inner)
+    : context_(context), id_(id), message_(message), draw_(draw), inner_(inner)
 {
     for (const auto& input : message.inputs) inputs_.push_back(input.version);
     deadline_ = now + message.control.budget.seconds;
@@ -157,7 +157,7 @@ void TaskExecution::begin_part()
     for (const auto& operand : message_.operands) points.push_back({operand, 0});
     if (is_held(part())) context_.held.retain(inputs_);
     work_ = begin_work(context_.computing, context_.store->view(), part(), std::move(points),
-                       extent, output(), &context_.held);
+                       extent, output(), {&context_.held, inner_});
 }
 
 // The work that the running part goes on with; null: the part is complete.

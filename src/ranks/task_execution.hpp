@@ -8,6 +8,7 @@
 
 #include "compute/cached_gradients.hpp"
 #include "compute/held_gradients.hpp"
+#include "compute/inner_states.hpp"
 #include "compute/store.hpp"
 #include "ranks/host_memory.hpp"
 #include "ranks/messages.hpp"
@@ -29,6 +30,7 @@ struct WorkerContext {
     std::map<Version, LocalPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
     HeldGradients held = {};
+    InnerStates inner = {};
     StragglerEmulation straggling = {};
     Seconds row_seconds = 0;  // per row, of the last chunk; includes an emulated slowdown
 };
@@ -45,8 +47,9 @@ public:
     /// @param context, message  must outlive this object
     /// @param draw  key of the delay, after the worker's own count has been filled in
     /// @param now   clock_seconds(); context.straggling has begun this draw at that time
+    /// @param inner  of the optimiser of its local steps
     TaskExecution(WorkerContext& context, TaskId id, const TaskMessage& message, std::int64_t draw,
-                  Seconds now);
+                  Seconds now, InnerPlaces inner = {});
 
     TaskId id() const { return id_; }
     /// When the next step is due, by clock_seconds(): when the injected delay is over, or when the
@@ -89,6 +92,7 @@ private:
     TaskId id_;
     const TaskMessage& message_;
     std::int64_t draw_;
+    InnerPlaces inner_;
     Versions inputs_;
     Seconds delay_, deadline_, wake_;
     Stage stage_ = Stage::computing;

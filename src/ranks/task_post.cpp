@@ -16,7 +16,7 @@ void TaskPost::dispatch(const Dispatch& task, PointList inputs)
         return;
     }
     auto order = shared(task, std::move(inputs));
-    order->message.recipients.emplace_back(task.worker, task.task);
+    order->message.recipients.push_back({task.worker, task.task, task.local});
     // The latest task wins: it takes the place of those that wait to be sent. A task that follows
     // others replaces only those that would repeat.
     std::erase_if(box.waiting, [&](const Order& waiting) {

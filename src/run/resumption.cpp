@@ -227,11 +227,15 @@ Past Resumption::past() const
               .ended = trace.rounds.empty() ? 0 : trace.rounds.back().time,
               .points = checkpoint.points,
               .last_estimate = checkpoint.snapshot.last_estimate,
+              .resets = {},
               .inner = {},
               .measures = {}};
     for (const auto& round : trace.rounds) past.inner.push_back(round.inner);
     for (const auto& measure : trace.measures)
         past.measures[{measure.event, measure.part}] = measure;
+    for (const auto& row : trace.membership)
+        if (row.kind == static_cast<std::int64_t>(trace::Change::reset))
+            past.resets.insert(row.event);
     return past;
 }
 

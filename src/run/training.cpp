@@ -118,8 +118,11 @@ std::vector<Option> training_options()
          "update rule; see quorate list optimizers. Default: agd for smooth linear models with "
          "exact estimates, else gd"},
         {"inner-optimizer", "NAME", "gd",
-         "update rule of local steps (--scheme local-average, anytime-sgd). It begins anew with "
-         "each task of a worker, and its own options have their defaults"},
+         "update rule of local steps (--scheme local-average, anytime-sgd). Its own options have "
+         "their defaults"},
+        {"inner-state", "kept|reset", "kept",
+         "whether --inner-optimizer keeps its state in its worker from task to task, or begins "
+         "without one in each"},
         {"step", "ETA|auto", "auto",
          "step size of the first round; auto: one over the curvature of a linear model, less "
          "for estimates that are not exact or stale; for networks a number that goes with the "
@@ -295,7 +298,12 @@ void choose_inner(Training& training)
 {
     const auto& settings = training.settings;
     const auto& name = settings.text("inner-optimizer");
-    if (name == "gd") return;
+    const auto& state = settings.one_of("inner-state", {"kept", "reset"});
+    if (name == "gd") {
+        if (state == "reset")
+            settings.refuse("inner-state", ", but --inner-optimizer gd has no state: leave it out");
+        return;
+    }
     if (!training.coding->needs.displaces)
         settings.refuse("inner-optimizer",
                         fmt::format(", but --scheme {} makes no local steps: leave "
@@ -361,6 +369,7 @@ Training build_training(const Settings& given, int default_workers,
         .churn = ChurnSchedule(settings, most_workers(training), training.seed),
         .on_loss = on_loss_of(settings),
         .reencode = make_coding,
+        .keeps_inner = training.inner && settings.text("inner-state") == "kept",
         .estimates = {.clip = settings.real("clip", 0),
                       .l2 = training.regularizer.l2,
                       .seed = training.seed,

@@ -6,6 +6,7 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -128,6 +129,14 @@ struct TaskControl {
     bool operator==(const TaskControl&) const = default;
 };
 
+/// Where the optimiser of a task's local steps begins, and what it leaves. The states that one
+/// worker keeps have the numbers of the tasks that left them.
+struct LocalState {
+    TaskId after = -1;  // the state to go on from; -1: none, it begins anew
+    TaskId kept = std::numeric_limits<TaskId>::max();  // later tasks may name states from here on
+    bool operator==(const LocalState&) const = default;
+};
+
 // ---- actions: carried out in the order given --------------------------------------------------
 
 /// Gives a worker a task.
@@ -139,6 +148,7 @@ struct Dispatch {
     std::shared_ptr<const std::vector<Operand>> operands =
         {};  // of products; formed when it is given
     TaskControl control;
+    LocalState local = {};  // the engine fills it in
 };
 
 /// Closes tasks first..last: cancels those that run, releases contributions that have come, and

@@ -136,13 +136,14 @@ enum class Change : std::int64_t {
     loading = 5,  // a standby rank has begun to load the shard of this worker, which died
     resumed = 6,  // the run went on with other workers than the code was for
     lost = 7,     // contributions were lost after a step was decided; the round begins anew
-    apart = 8     // the changes before it and behind it came apart, though nothing lies between
+    apart = 8,    // the changes before it and behind it came apart, though nothing lies between
+    reset = 9     // the optimisers of local steps lost their states, because the run was resumed
 };
 
 /// A change of membership. If the run was re-encoded, `worker` is the number of workers of the new
-/// code; if it was resumed, how many it went on with; if contributions were lost or changes came
-/// apart, -1; else it names the worker that the change is of. The changes that a resumption brings
-/// follow its row, and behind them the code is made anew.
+/// code; if it was resumed, how many it went on with; if contributions or states were lost, or
+/// changes came apart, -1; else it names the worker that the change is of. The changes that a
+/// resumption brings follow its row, and behind them the code is made anew.
 struct Membership {
     std::int64_t event;
     double time;

@@ -271,7 +271,7 @@ def test_an_outer_optimiser_takes_the_mean_displacement_as_a_gradient(even, tmp_
     assert numpy.allclose(two, one - step * (kept * memory + second))
 
 
-def test_an_inner_optimiser_makes_the_local_steps_and_begins_anew(even, tmp_path):
+def test_an_inner_optimiser_makes_the_local_steps_and_keeps_its_state(even, tmp_path):
     common = ["--workers", 1, "--l2", 0, "--step", 0.05]
     steps = ["--optimizer", "adam", "--rounds", 5]
     local = ["--inner-optimizer", "adam", "--optimizer", "gd", "--local-steps", 5, "--rounds", 2]
@@ -279,8 +279,12 @@ def test_an_inner_optimiser_makes_the_local_steps_and_begins_anew(even, tmp_path
     (tmp_path / "t.h5").rename(tmp_path / "once.h5")
     begin = ["--init", tmp_path / "once.h5"]
     twice = simulate(tmp_path, even, "uncoded", *common, *steps, *begin)["iterates"][-1]
-    averages = simulate(tmp_path, even, "local-average", *common, *local)["iterates"]
+    reset = ["--inner-state", "reset"]
+    averages = simulate(tmp_path, even, "local-average", *common, *local, *reset)["iterates"]
     assert numpy.allclose(averages, [once, twice])
+    on = simulate(tmp_path, even, "uncoded", *common, *steps, "--rounds", 10)["iterates"][-1]
+    averages = simulate(tmp_path, even, "local-average", *common, *local)["iterates"]
+    assert numpy.allclose(averages, [once, on]) and not numpy.allclose(on, twice)
 
 
 @pytest.mark.parametrize(
@@ -293,6 +297,10 @@ def test_an_inner_optimiser_makes_the_local_steps_and_begins_anew(even, tmp_path
             "the local steps of --inner-optimizer adam know no L2 term: use --l2 0, or gd",
         ),
         (["local-average", "--inner-optimizer", "adan"], "did you mean adam?"),
+        (
+            ["local-average", "--inner-state", "reset"],
+            "--inner-optimizer gd has no state: leave it out",
+        ),
     ],
 )
 def test_an_inner_optimiser_that_cannot_be_is_refused(even, words, told):

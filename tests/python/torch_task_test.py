@@ -206,17 +206,20 @@ def test_the_optimiser_is_the_outer_one_of_local_steps(q):
     assert losses[-1] < losses[0] and qt.state(result)["updates"] == 20
 
 
-def local_steps_by_hand(module, inner, worker_samples):
-    """A round: the mean of where the steps of each worker lead."""
+def local_steps_by_hand(module, inner, worker_samples, states):
+    """A round: the mean of where the steps of each worker lead. states: of their optimisers."""
     inputs, targets = images().tensors
     ends = []
-    for batches in worker_samples:
+    for worker, batches in enumerate(worker_samples):
         own = copy.deepcopy(module)
         optimizer = inner(list(own.parameters()))
+        if worker in states:
+            optimizer.load_state_dict(states[worker])
         for batch in batches:
             optimizer.zero_grad()
             nn.functional.cross_entropy(own(inputs[batch]), targets[batch]).backward()
             optimizer.step()
+        states[worker] = optimizer.state_dict()
         ends.append(nn.utils.parameters_to_vector(own.parameters()))
     nn.utils.vector_to_parameters(torch.stack(ends).mean(0), module.parameters())
 
@@ -228,12 +231,16 @@ def test_local_steps_of_an_optimiser_are_those_of_plain_loops(q):
     half = SAMPLES // 2
     module, options = network(), {"scheme": "local-average", "local_steps": 3, "rounds": 2}
     own = task(lambda p: torch.optim.SGD(p, lr=1.0), module=module, inner=inner)
-    result = q.simulate(own, workers=2, **options)
-    for _ in range(2):
-        local_steps_by_hand(module, inner, [[range(half)] * 3, [range(half, SAMPLES)] * 3])
-    by_hand = nn.utils.parameters_to_vector(module.parameters()).detach().numpy()
-    np.testing.assert_allclose(result.model[:-1], by_hand, atol=1e-5)
-    assert np.array_equal(q.run(own, workers=2, **options).model, result.model)
+    for state in "kept", "reset":
+        options["inner_state"] = state
+        result = q.simulate(own, workers=2, **options)
+        by_hand, states = copy.deepcopy(module), {}
+        for _ in range(2):
+            samples = [[range(half)] * 3, [range(half, SAMPLES)] * 3]
+            local_steps_by_hand(by_hand, inner, samples, states if state == "kept" else {})
+        vector = nn.utils.parameters_to_vector(by_hand.parameters()).detach().numpy()
+        np.testing.assert_allclose(result.model[:-1], vector, atol=1e-5)
+        assert np.array_equal(q.run(own, workers=2, **options).model, result.model)
     with pytest.raises(q.BadInput, match="inner_optimizer is given beside a Task with one"):
         q.simulate(own, workers=2, inner_optimizer="adam", **options)
 

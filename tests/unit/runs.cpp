@@ -69,14 +69,18 @@ int ranks_of(const Way& way)
 }
 
 Killed::Killed(const Folder& folder, const std::string& verb, const std::string& words)
-    : trace(folder.file("killed.h5"))
+    : trace(folder.file("killed.h5")), checkpoint_(folder.file("killed.checkpoint"))
 {
-    const auto checkpoint = folder.file("killed.checkpoint");
-    run_ = verb + " --quiet --checkpoint-every 7r --checkpoint " + checkpoint + " --trace " +
+    run_ = verb + " --quiet --checkpoint-every 7r --checkpoint " + checkpoint_ + " --trace " +
            trace + " " + words;
     const auto said = command(run_);
     EXPECT_EQ(said.status, 0) << said.text;
-    std::filesystem::rename(checkpoint + ".1", checkpoint);
+    cut();
+}
+
+void Killed::cut() const
+{
+    std::filesystem::rename(checkpoint_ + ".1", checkpoint_);
     const h5::File file(H5Fopen(trace.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), "open " + trace);
     h5::write_attribute(file.get(), "status", std::string("running"));
 }

@@ -47,11 +47,13 @@ public:
     /// @param verb, words  of a command that completes: run or simulate
     Killed(const Folder& folder, const std::string& verb, const std::string& words);
     Said resume(const std::string& more = "") const { return command(run_ + " --resume" + more); }
+    /// Has the last checkpoint but one be the end, once the command has completed.
+    void cut() const;
 
     const std::string trace;
 
 private:
-    std::string run_;
+    std::string checkpoint_, run_;
 };
 
 }  // namespace quorate::test

@@ -93,6 +93,7 @@ using Replayed = ThreadRun;
 TEST_P(Replayed, ItIsTheSameFromItsTrace) { run(words()); }
 
 INSTANTIATE_TEST_SUITE_P(Tried, Replayed, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, Replayed, testing::ValuesIn(stateful_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Further, Replayed, testing::ValuesIn(further_ways()), way_name);
 
 // --- transports
@@ -133,6 +134,7 @@ TEST_P(GoesOn, WithAnotherNumberOfWorkers)
 }
 
 INSTANTIATE_TEST_SUITE_P(Tried, GoesOn, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, GoesOn, testing::ValuesIn(stateful_ways()), way_name);
 
 // --- members
 // --------------------------------------------------------------------------------------
@@ -146,6 +148,7 @@ TEST_P(Members, MayLeaveJoinDieAndBeReplaced)
 }
 
 INSTANTIATE_TEST_SUITE_P(Tried, Members, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, Members, testing::ValuesIn(stateful_ways()), way_name);
 
 // --- nodes
 // ----------------------------------------------------------------------------------------

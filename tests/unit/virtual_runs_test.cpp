@@ -60,6 +60,7 @@ TEST_P(Again, ItIsTheSameFromItsConfigurationAndFromItsTrace)
 
 INSTANTIATE_TEST_SUITE_P(Tried, Again, testing::ValuesIn(tried_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Further, Again, testing::ValuesIn(further_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, Again, testing::ValuesIn(stateful_ways()), way_name);
 
 // --- what it computes
 // -----------------------------------------------------------------------------
@@ -215,6 +216,26 @@ TEST_P(Resumed, ItIsTheUnbrokenOne)
     EXPECT_EQ(done.status, 0);
     EXPECT_NE(done.text.find("the run is complete"), std::string::npos) << done.text;
 }
+
+using ResumedWithout = VirtualRun;
+
+// Also a run that was resumed before: its history has the loss of states.
+TEST_P(ResumedWithout, ItIsThatOfItsTrace)
+{
+    const auto unbroken = run("a.h5", words());
+    const Killed killed(folder_, "simulate", words());
+    for (const auto* copy : {"b.h5", "c.h5"}) {
+        const auto said = killed.resume();
+        ASSERT_EQ(said.status, 0) << said.text;
+        const Result resumed(killed.trace);
+        EXPECT_EQ(trace::faults(resumed.trace), std::vector<std::string>{});
+        expect_same(resumed, run(copy, "--replay " + killed.trace), of_messages());
+        EXPECT_FALSE(same_bits(resumed.model, unbroken.model));
+        killed.cut();
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, ResumedWithout, testing::ValuesIn(stateful_ways()), way_name);
 
 TEST(Checkpoint, EveryBitIsGuarded)
 {

@@ -101,6 +101,16 @@ std::vector<Way> eventful_ways()
     return all;
 }
 
+std::vector<Way> stateful_ways()
+{
+    const std::string inner = "--batch 70 --l2 0 --step 0.01 --inner-optimizer ";
+    return {
+        {"local-average", inner + "adam --local-steps 3"},
+        {"local-average", inner + "momentum --local-steps 2 --collect 4"},
+        {"anytime-sgd", inner + "adam --compute-time 0.004"},
+    };
+}
+
 std::vector<Way> exact_ways()
 {
     return {

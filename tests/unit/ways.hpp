@@ -33,6 +33,9 @@ std::vector<Way> further_ways();
 /// the same each time.
 std::vector<Way> eventful_ways();
 
+/// Those whose workers keep the states of inner optimisers, which a checkpoint does not have.
+std::vector<Way> stateful_ways();
+
 /// Those whose every estimate is the gradient, of 12 workers.
 std::vector<Way> exact_ways();
 

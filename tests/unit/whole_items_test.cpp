@@ -202,7 +202,7 @@ TEST_F(Sums, OfFoldedPartsLeaveNothingHeld)
         HeldGradients gradients;
         std::vector<double> sum(4);
         const auto work = begin_work(computing, store_->view(), part, {{point, 7}}, {},
-                                     std::span(sum).first(held ? 4 : 2), &gradients);
+                                     std::span(sum).first(held ? 4 : 2), {.gradients = &gradients});
         while (!work->done()) work->step();
         for (const int block : {0, 1, 2}) EXPECT_EQ(gradients.find(block, 7) != nullptr, held);
     }

@@ -25,8 +25,8 @@ COLUMNS = (
 # States of a worker, in the order of legends.
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
-JOINED, LEFT, DIED, REENCODED, LOADING, RESUMED, LOST = range(1, 8)
-OF_ALL = (REENCODED, RESUMED, LOST)  # these name no worker
+JOINED, LEFT, DIED, REENCODED, LOADING, RESUMED, LOST, APART, RESET = range(1, 10)
+OF_ALL = (REENCODED, RESUMED, LOST, APART, RESET)  # these name no worker
 CHANGES = {
     JOINED: "joined",
     LEFT: "left",
@@ -35,6 +35,8 @@ CHANGES = {
     LOADING: "loading",
     RESUMED: "resumed",
     LOST: "contributions lost",
+    APART: "(apart)",
+    RESET: "inner optimisers reset",
 }
 PIECE = ("begin", "end", "worker", "state", "round")
 EPSILON = 1e-9

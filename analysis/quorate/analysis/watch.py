@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from .panel import BLOCKS, LATEST, PLAIN, QUIET, RECENT, duration, lines
-from .tasks import DIED, JOINED, LEFT, LOADING, LOST, REENCODED, RESUMED
+from .tasks import RESET, APART, DIED, JOINED, LEFT, LOADING, LOST, REENCODED, RESUMED
 from .traces import RUN_TRACE, BadInput, Trace, read_trace
 
 MOST_FAILURES = 10  # times in a row that a trace may not be read
@@ -66,7 +66,7 @@ def news(trace: Trace) -> list[str]:
     """Who came and went, a line for each change, in their order."""
     told = []
     for change in trace.membership.itertuples():
-        if change.kind == JOINED and change.time <= 0:
+        if change.kind == APART or (change.kind == JOINED and change.time <= 0):
             continue
         worker = f"worker {change.worker}"
         text = {
@@ -76,6 +76,7 @@ def news(trace: Trace) -> list[str]:
             REENCODED: f"the code was made anew for {change.worker} workers",
             RESUMED: f"the run went on with {change.worker} workers",
             LOST: "contributions were lost after a decision, and the round began anew",
+            RESET: "the run was resumed, and inner optimisers were reset",
             LOADING: f"a standby rank takes the place of {worker}",
         }.get(change.kind, f"{worker}: change {change.kind}")
         number = 1 + int(np.searchsorted(trace.round["time"], change.time))
