@@ -28,6 +28,7 @@ class SampleModel:
     parameters: int
     samples_at_once: int
     dtype: str = "float64"
+    streams: bool = False  # samples are what comes next, whatever their numbers
 
     def initial(self, seed: int) -> Vector:
         """Returns the first point."""

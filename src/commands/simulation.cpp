@@ -145,6 +145,10 @@ public:
         size_ = dry_size(settings_);
         if (!size_) start_mpi();
         training_ = build_training(settings_, 0, size_);
+        if (training_->model && training_->model->streams())
+            throw BadInput(
+                "a simulation or replay computes what other workers have, but an IterableDataset "
+                "gives a sample once: use run, or a map-style dataset");
         if (recorded_ && training_->data)
             check_same_data(*training_->data, recorded_->text(data_attribute), given.text("replay"),
                             "give its data set as --data");

@@ -83,6 +83,10 @@ public:
     virtual double add_gradient_floats(const RowView& rows, std::span<const float> point,
                                        double coefficient, std::span<float> gradient) const;
 
+    /// Whether rows are what comes next of a stream, each time they are read and whatever they are
+    /// called: no two workers have the same ones, and nobody can compute anything again.
+    virtual bool streams() const { return false; }
+
     /// Whether the model wants to know of rows before they come: expect() is called.
     virtual bool looks_ahead() const { return false; }
     /// A sum of gradients begins. @param blocks  the rows of its items

@@ -86,7 +86,8 @@ public:
           samples_at_once_(samples_at_once), precision_(precision),
           add_gradient_(model_.get().attr("add_gradient")), score_(model_.get().attr("score")),
           initial_(model_.get().attr("initial")),
-          expect_(py::getattr(model_.get(), "expect", py::none()))
+          expect_(py::getattr(model_.get(), "expect", py::none())),
+          streams_(py::cast<bool>(py::getattr(model_.get(), "streams", py::cast(false))))
     {
     }
 
@@ -114,6 +115,7 @@ public:
         return ask_for_gradient(rows, point, coefficient, gradient);
     }
 
+    bool streams() const override { return streams_; }
     bool looks_ahead() const override { return !expect_.get().is_none(); }
     void expect(std::span<const RowView> blocks,
                 const std::shared_ptr<UpcomingRows>& upcoming) const override
@@ -167,6 +169,7 @@ private:
     std::int64_t parameters_, samples_at_once_;
     Precision precision_;
     Object add_gradient_, score_, initial_, expect_;
+    bool streams_;
 };
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/error.hpp"
 #include "base/median.hpp"
@@ -266,6 +268,15 @@ void choose_wire(Training& training)
     settings.set("wire", {"float", "", false});
 }
 
+// Whether each worker has one block of rows, and nobody else has it.
+bool has_own_blocks(const Needs& needs)
+{
+    std::set<int> blocks;
+    return std::ranges::all_of(needs.shard, [&](const auto& own) {
+        return own.size() == 1 && blocks.insert(own[0]).second;
+    });
+}
+
 // Checks what the user gave for the scheme and the model that were made.
 void check_fit(const Training& training)
 {
@@ -285,6 +296,11 @@ void check_fit(const Training& training)
                             unless_several("step", step, ": give a number of at least 0, or auto"));
         settings.real("step", 0);
     }
+    if (training.model && training.model->streams() && !has_own_blocks(needs))
+        settings.refuse("scheme",
+                        ", whose workers compute several partitions, which others may compute too, "
+                        "but an IterableDataset gives a sample once: use uncoded, ignore, amb or "
+                        "another scheme of one partition a worker, or a map-style dataset");
     if (!needs.coded.empty() && training.model && !training.model->linear())
         settings.refuse("model",
                         ", but coded storage serves linear models only: ridge, logistic, hinge, "

@@ -58,3 +58,16 @@ def test_chance_on_a_gpu_follows_from_the_key():
         one.add_gradient(np.arange(SAMPLES), point, 1.0, gradients[-1])
     assert np.allclose(gradients[0], gradients[2], atol=1e-4)
     assert not np.allclose(gradients[0], gradients[1], atol=1e-2)
+
+
+def test_updates_on_a_gpu_are_those_of_the_cpu():
+    ends = []
+    for device in "cpu", "cuda":
+        given = qt.Task(
+            *(network(nn.BatchNorm2d(4)), images(), nn.CrossEntropyLoss(), momentum),
+            device="cpu",
+            update_device=device,
+        )
+        ends.append(trained(given)[1])
+        assert given.new_optimizer().module.numbers.is_cuda == (device == "cuda")
+    assert np.allclose(*ends, atol=1e-5)

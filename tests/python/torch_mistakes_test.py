@@ -7,14 +7,9 @@ torch = pytest.importorskip("torch")
 
 from small_torch import images, network, sgd  # noqa: E402
 from torch import nn  # noqa: E402
-from torch.utils.data import IterableDataset, TensorDataset  # noqa: E402
+from torch.utils.data import TensorDataset  # noqa: E402
 
 import quorate.torch as qt  # noqa: E402
-
-
-class Stream(IterableDataset):
-    def __iter__(self):
-        return iter(images())
 
 
 def lazy():
@@ -38,7 +33,7 @@ def mean(outputs, targets):
 
 OTHER = network()
 CASES = {
-    "reads no samples by number": (dict(dataset=Stream()), "Stream has no length, but schemes"),
+    "reads no samples by number": (dict(dataset=iter([])), "has no length, but schemes find"),
     "nothing to read": (dict(dataset=[]), "the dataset list is empty"),
     "no module": (dict(module=len), "module is .*: give a torch.nn.Module"),
     "no numbers": (dict(module=nn.Linear(2, 2, device="meta")), "on the device meta"),
@@ -54,6 +49,8 @@ CASES = {
         "the layer 1 is SyncBatchNorm.*use BatchNorm",
     ),
     "no device": (dict(device="abacus"), "device is 'abacus': use auto, cpu"),
+    "no device of updates": (dict(update_device="abacus"), "device is 'abacus'"),
+    "a precision of updates": (dict(update_precision="half"), "update_precision is 'half': use fl"),
     "a precision": (dict(precision="half"), "precision is 'half': use float32 or float64"),
     "a micro-batch": (dict(micro_batch=0), "micro_batch is 0"),
     "no threads": (dict(threads=0), "threads is 0: use auto, or a number from 1 to 1024"),

@@ -58,3 +58,45 @@ def test_an_update_rule_of_doubles_does_not_get_floats(q):
     made = task()
     with pytest.raises(q.BadInput, match="--optimizer is gd, which is not for the floats"):
         q.simulate(made.numbers, model=made.name, optimizer="gd", step=0.1, l2=0, **RUN)
+
+
+class Sum(nn.Module):
+    """Whose gradient is the sample."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(1))
+
+    def forward(self, inputs):
+        return self.weight * inputs
+
+
+def test_updates_in_double_keep_what_floats_lose(q, tmp_path):
+    """Also those of a run that fails in its eighth update, and is resumed."""
+    ones, updates = torch.utils.data.TensorDataset(torch.ones(6), torch.zeros(6)), []
+
+    class SGD(torch.optim.SGD):
+        def step(self):
+            updates.append(1)
+            if len(updates) == fails_at:
+                raise RuntimeError("no more")
+            super().step()
+
+    def task(precision):
+        return qt.Task(
+            *(Sum(), ones, lambda outputs, _: outputs.mean(), lambda p: SGD(p, lr=1e-8)),
+            update_precision=precision,
+        )
+
+    fails_at, run = 0, {"workers": 2, "rounds": 20}
+    ends = [q.simulate(task(one), **run).model[0] for one in (None, "float64")]
+    assert ends == [1, np.float32(1 - 2e-7)]
+    run |= {"trace": tmp_path / "a.h5", "checkpoint": tmp_path / "a.ckp", "resume": True}
+    run["checkpoint_every"], fails_at, made = "1r", len(updates) + 8, task("float64")
+    with pytest.raises(Exception, match="no more"):
+        q.simulate(made, **run)
+    result = q.simulate(made, **run)
+    assert len(updates) == 40 + 8 + 13 and result.model[0] == ends[1]
+    assert qt.state(result)["module"]["weight"].item() == pytest.approx(1 - 2e-7, abs=1e-12)
+    with pytest.raises(q.BadInput, match=r"--torch-optimizer is 'SGD\(lr=1e-08\); in float64'"):
+        q.simulate(task(None), replay=run["trace"])

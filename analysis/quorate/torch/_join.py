@@ -22,8 +22,8 @@ from ._chance import kept_chance
 from ._cores import threads_here
 from ._handover import Handover, Numbers
 from ._loss import check_reduction
-from ._optimizer import MakeOptimizer, MakeScheduler
-from ._samples import length_of
+from ._optimizer import MakeOptimizer, MakeScheduler, Updates
+from ._samples import is_stream, length_of
 from ._training import Training, TrainingModel, load_state
 from ._vector import Vector, check_module
 from ._work import Sampler, Work, tasks
@@ -55,9 +55,9 @@ class LoopModel(TrainingModel):
 class LoopTask(Training):
     """What a run needs to know of the loop."""
 
-    def __init__(self, vector: Vector, count: int, *arguments: Any) -> None:
-        self.vector, self.handover, self.sampler = vector, Handover(), Sampler()
-        super().__init__(vector, (count, 0), *arguments)
+    def __init__(self, vector: Vector, count: int, streams: bool, *arguments: Any) -> None:
+        self.vector, self.handover, self.sampler = vector, Handover(), Sampler(streams=streams)
+        super().__init__(vector, (count, 0), *arguments, name="", streams=streams)
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
         if given.get("evaluate_every"):
@@ -159,6 +159,9 @@ def join(
     optimizer: MakeOptimizer,
     scheduler: MakeScheduler | None = None,
     inner: MakeOptimizer | None = None,
+    length: int | None = None,
+    update_device: str = "cpu",
+    update_precision: str | None = None,
     reduction: str = "mean",
     micro_batch: int | None = None,
     threads: int | str = "auto",
@@ -178,8 +181,9 @@ def join(
 
     module: where each rank computes, on the device that you choose. Its parameters and buffers get
     memory of their own: move or cast it before. Rank 0's are those that the run begins with.
-    dataset: map-style, or the number of its samples.
-    optimizer, scheduler, inner, micro_batch, threads, state: as for `Task`.
+    dataset: map-style, or the number of its samples. Or an IterableDataset, with a loader without
+    job.sampler, whose batch_size is that of one worker.
+    optimizer and all that is not named here: as for `Task`.
     reduction: whether the losses that work.backward() gets are means over batches, or "sum".
     options: those of `run`, except evaluate_every: score the module of rank 0 yourself.
 
@@ -194,12 +198,13 @@ def join(
         )
     check_reduction(reduction)
     check_module(module)
-    count = dataset if isinstance(dataset, int) else length_of(dataset, "dataset")
+    count = dataset if isinstance(dataset, int) else length_of(dataset, "dataset", length)
     if count < 1:
         raise BadInput(f"dataset is {shown(dataset)}: give a Dataset, or how many samples it has")
     if state is not None:
         load_state(module, state)
     vector = Vector(module)
-    updating = optimizer, scheduler, inner
-    task = LoopTask(vector, count, *updating, micro_batch, threads, state, reduction)
+    updates = Updates(optimizer, scheduler, inner, update_device, update_precision)
+    more = micro_batch, threads, state, reduction
+    task = LoopTask(vector, count, is_stream(dataset), updates, *more)
     return Join(task, reduction == "mean", options)

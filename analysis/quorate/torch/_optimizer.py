@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ import torch
 from .._arrays import shown
 from .._native import BadInput
 from .._samples import WholeOptimizer
+from ._device import device_here, named_device
+from ._samples import moved
 from ._vector import Vector, tensor_of
 
+PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 MakeOptimizer = Callable[[list[Any]], Any]
 MakeScheduler = Callable[[Any], Any]
 
@@ -107,11 +111,54 @@ def _value(given: Any) -> str:
     return repr(given) if known else type(given).__name__
 
 
+@dataclass(frozen=True)
+class Updates:
+    """How updates are made, at the coordinator, and how local steps are.
+
+    device, precision: of the updates; "float64" makes them in double, also of a module of floats.
+    """
+
+    optimizer: MakeOptimizer
+    scheduler: MakeScheduler | None = None
+    inner: MakeOptimizer | None = None
+    device: Any = "cpu"
+    precision: str | None = None
+
+    def __post_init__(self) -> None:
+        named_device(self.device)
+        if self.precision not in (None, *PRECISIONS):
+            raise BadInput(
+                f"update_precision is {shown(self.precision)}: use {' or '.join(PRECISIONS)}"
+            )
+
+    def described(self, copied: Callable[[], Any], state: dict[str, Any] | None) -> str:
+        """What makes the updates. All is made once of copies of the module, which tells before a
+        run what is wrong with it."""
+        text = str(TorchOptimizer(copied(), self.optimizer, self.scheduler, state))
+        if self.precision is not None:
+            text += f"; in {self.precision}"
+        return text if self.inner is None else f"{text}; inner {self.local(copied())}"
+
+    def outer(self, module: Any, dtype: Any, state: dict[str, Any] | None) -> TorchOptimizer:
+        """The optimiser of a run, of a copy of the module that it takes over. dtype: of the run's
+        vectors."""
+        module.to(device_here(named_device(self.device)))
+        if self.precision is not None:
+            module.to(PRECISIONS[self.precision])
+        return TorchOptimizer(module, self.optimizer, self.scheduler, state, dtype)
+
+    def local(self, module: Any) -> TorchOptimizer:
+        """The optimiser of local steps."""
+        assert self.inner is not None
+        return TorchOptimizer(module, self.inner)
+
+
 class TorchOptimizer(WholeOptimizer):
     """An optimiser of torch over the parameters of a module, whose buffers it moves by their mean.
 
-    module: the coordinator's own copy, on the CPU. state: of optimiser and scheduler, to go on
-    from. The scheduler steps once an update.
+    module: the coordinator's own copy, in the type and on the device of the updates. dtype: of the
+    run's vectors; None: the module's. state: of optimiser and scheduler, to go on from. The
+    scheduler steps once an update.
     """
 
     def __init__(
@@ -120,8 +167,14 @@ class TorchOptimizer(WholeOptimizer):
         make: MakeOptimizer,
         scheduler: MakeScheduler | None = None,
         state: dict[str, Any] | None = None,
+        dtype: Any = None,
     ) -> None:
         self.module, self.begun = Vector(module), False
+        self._dtype = dtype or self.module.dtype_in_run
+        # Whether the run's vector is the memory of the module. Otherwise it follows the module.
+        self._in_place = (
+            self.module.numbers.dtype == self._dtype and not self.module.numbers.is_cuda
+        )
         self._mean = torch.zeros_like(self.module.numbers)
         self._gradients = self.module.cut(self._mean, self.module.trained)
         self.optimizer = made_optimizer(make, self.module.trained)
@@ -130,12 +183,10 @@ class TorchOptimizer(WholeOptimizer):
             self._load(state)
 
     def begin(self, initial: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns the model. In the module's type that is the memory of its parameters, and else a
-        copy that follows them."""
-        point = torch.tensor(np.asarray(initial), dtype=self.module.dtype_in_run)
+        """Returns the model."""
+        point = torch.tensor(np.asarray(initial), dtype=self._dtype)
         self.module.write(point)
-        shared = point.dtype == self.module.numbers.dtype
-        self._vector = self.module.numbers if shared else point
+        self._vector = self.module.numbers if self._in_place else point
         self.vector, self.begun = np.asarray(self._vector), True
         return self.vector
 
@@ -143,9 +194,6 @@ class TorchOptimizer(WholeOptimizer):
         """One step of optimiser and scheduler. step: a factor on the learning rate of each group,
         in this update."""
         module, groups = self.module, self.optimizer.param_groups
-        # A checkpoint may have put another point into the vector.
-        if self._vector is not module.numbers:
-            module.numbers.copy_(self._vector)
         module.updates = int(self._vector[-1])
         self._mean.copy_(tensor_of(estimate))
         for one, gradient in zip(module.trained, self._gradients):
@@ -159,7 +207,7 @@ class TorchOptimizer(WholeOptimizer):
         if self.scheduler is not None:
             self.scheduler.step()
         module.move_buffers(self._mean)
-        if self._vector is not module.numbers:
+        if not self._in_place:
             module.read(self._vector)
         np.copyto(next, self.vector)
 
@@ -168,21 +216,27 @@ class TorchOptimizer(WholeOptimizer):
         return _optimizer(self.optimizer) + scheduler
 
     def state_dicts(self) -> dict[str, Any]:
-        """The state of optimiser and scheduler, and the number of updates."""
+        """The state of optimiser and scheduler, on the CPU, and the number of updates."""
         return {
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": moved(self.optimizer.state_dict(), "cpu", None),
             "scheduler": None if self.scheduler is None else self.scheduler.state_dict(),
             "updates": self.module.updates,
         }
 
     def state(self) -> bytes:
         stream = io.BytesIO()
-        torch.save(self.state_dicts(), stream)
+        kept = self.state_dicts()
+        if not self._in_place:  # the module may have digits that the vector has not
+            kept["numbers"] = self.module.numbers.cpu()
+        torch.save(kept, stream)
         return stream.getvalue()
 
     def set_state(self, state: bytes) -> None:
         # Of the run's own checkpoint. Schedulers may keep functions, which weights_only refuses.
-        self._load(torch.load(io.BytesIO(state), map_location="cpu", weights_only=False))
+        kept = torch.load(io.BytesIO(state), map_location="cpu", weights_only=False)
+        if not self._in_place:
+            self.module.numbers.copy_(kept["numbers"])
+        self._load(kept)
 
     def _load(self, state: dict[str, Any]) -> None:
         try:

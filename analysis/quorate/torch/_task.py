@@ -9,19 +9,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from .._arrays import shown
 from .._native import BadInput
 from .._samples import SampleModel
 from ._loss import Loss
-from ._optimizer import MakeOptimizer, MakeScheduler
+from ._optimizer import PRECISIONS, MakeOptimizer, MakeScheduler, Updates
 from ._replica import Replica
 from ._samples import Collate, Samples
 from ._training import Training, TrainingModel, load_state
 from ._vector import check_module
-
-PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 
 
 class Task(Training):
@@ -32,19 +29,22 @@ class Task(Training):
     parameters and buffers as they are now, and leaves it alone; `state` gives those at the end. Its
     layers train or evaluate as it says now (module.eval(), or of some layers, freezes their
     statistics).
-    dataset: map-style, of samples (inputs, target). Workers fetch the samples that they need.
+    dataset: map-style, of samples (inputs, target). Workers fetch the samples that they need. Or an
+    IterableDataset, for schemes of one partition a worker, each of which takes what comes next in
+    its own process; length: how many of its samples make an epoch, if it has no __len__.
     loss(outputs, targets): a mean over the batch, or a sum with reduction="sum".
     optimizer: makes an optimiser of a list of parameters, `lambda p: torch.optim.AdamW(p, 3e-4)`.
     These are copies of the module's that have requires_grad, in their order. The option `step` of a
     run is a factor on the learning rates, 1 by default.
     scheduler: makes a scheduler of that optimiser; it steps once an update.
-    inner: makes the optimiser of local steps, for schemes that have them; it begins anew with each
-    task of a worker. Then `optimizer` is the outer one, which takes their mean displacement.
+    inner: makes the optimiser of local steps, for schemes that have them. Each worker has its own.
+    Then `optimizer` is the outer one, which takes their mean displacement.
     evaluate: a further dataset to evaluate on. Models are evaluated, on all samples of both, only
     if a run has the option `evaluate_every`.
     collate: makes a batch (inputs, targets) of a list of samples; default: torch's.
     device: where workers compute; "auto": a GPU of the rank's own, or the CPU.
-    precision: "float32" or "float64", of parameters, inputs and gradients.
+    precision: "float32" or "float64", of parameters, inputs and gradients. update_device,
+    update_precision: of the updates at the coordinator; default: the CPU, and `precision`.
     micro_batch: the most samples that are computed at once.
     threads: with which a rank computes; "auto": over MPI the cores that it may use, else 1.
     state: of `state`, to begin from. name: what traces call the model.
@@ -64,11 +64,14 @@ class Task(Training):
         *,
         scheduler: MakeScheduler | None = None,
         inner: MakeOptimizer | None = None,
+        length: int | None = None,
         evaluate: Any = None,
         collate: Collate | None = None,
         reduction: str = "mean",
         device: str = "auto",
         precision: str = "float32",
+        update_device: str = "cpu",
+        update_precision: str | None = None,
         micro_batch: int | None = None,
         threads: int | str = "auto",
         state: Mapping[str, Any] | None = None,
@@ -76,14 +79,16 @@ class Task(Training):
     ) -> None:
         if precision not in PRECISIONS:
             raise BadInput(f"precision is {shown(precision)}: use {' or '.join(PRECISIONS)}")
-        samples = Samples(dataset, evaluate, collate)
+        samples = Samples(dataset, evaluate, collate, length)
+        updates = Updates(optimizer, scheduler, inner, update_device, update_precision)
         own = _copied(module, PRECISIONS[precision])
         if state is not None:
             load_state(own, state)
         self.replica = Replica(own, samples, Loss(loss, reduction), device)
         counts = samples.count, samples.evaluated
-        vector, updating = self.replica.vector, (optimizer, scheduler, inner)
-        super().__init__(vector, counts, *updating, micro_batch, threads, state, reduction, name)
+        vector, streams = self.replica.vector, samples.streams
+        more = micro_batch, threads, state, reduction
+        super().__init__(vector, counts, updates, *more, name=name, streams=streams)
 
     def new_model(self, chance: int = 0) -> SampleModel:
         return TaskModel(self, chance)

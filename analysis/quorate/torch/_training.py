@@ -25,7 +25,7 @@ from .._threads import use_threads
 from ._chance import kept_chance
 from ._cores import checked_threads, threads_here
 from ._memory import keep_freed_memory
-from ._optimizer import MakeOptimizer, MakeScheduler, TorchOptimizer
+from ._optimizer import TorchOptimizer, Updates
 from ._vector import Vector
 
 MICRO_BATCH = 128
@@ -37,40 +37,36 @@ class Training(BaseTask):
 
     vector: of the module; the run begins with what is in it. counts: samples to train on, and to
     evaluate on. threads: of a rank, or "auto". reduction: of the losses of a batch. name: what
-    traces call the model.
+    traces call the model. streams: whether samples are what comes next, whatever their numbers.
     """
 
     def __init__(
         self,
         vector: Vector,
         counts: tuple[int, int],
-        optimizer: MakeOptimizer,
-        scheduler: MakeScheduler | None,
-        inner: MakeOptimizer | None,
+        updates: Updates,
         micro_batch: int | None,
         threads: int | str,
         state: Mapping[str, Any] | None,
         reduction: str,
-        name: str = "",
+        *,
+        name: str,
+        streams: bool,
     ) -> None:
         keep_freed_memory()
         self.threads = checked_threads(threads)
         self.counts, self.micro_batch = counts, _checked_micro_batch(micro_batch)
-        self._optimizer, self._scheduler, self._state = optimizer, scheduler, state
-        self.inner = inner
+        self.updates, self._state, self.streams = updates, state, streams
         self._made: list[list[TorchOptimizer]] = []  # by the runs that go on
         self.initial = torch.empty(vector.size, dtype=vector.dtype_in_run)
         vector.updates = 0 if state is None else state.get("updates", 0)
         vector.read(self.initial)
         word = name or f"torch-{_word(type(vector.module).__name__)}"
+        samples = f"{counts[0]} + {counts[1]} samples{' of a stream' * streams}"
         self.text = (
-            f"{vector}, {counts[0]} + {counts[1]} samples, at most {self.micro_batch} at once,"
-            f" {reduction} of losses"
+            f"{vector}, {samples}, at most {self.micro_batch} at once, {reduction} of losses"
         )
-        # Made once before the run, these tell now what is wrong with them.
-        self.updating = str(self.new_optimizer())
-        if inner is not None:
-            self.updating += f"; inner {self.new_inner()}"
+        self.updating = updates.described(self.copied_module, self._own_state())
         self.name = _add(self, word)
 
     def __repr__(self) -> str:
@@ -108,7 +104,7 @@ class Training(BaseTask):
         options = _options_of_scheme(named)
         replayed = given.get("replay") is not None  # then the trace has all options
         own = {"data": self.numbers, "model": self.name, "optimizer": self.name}
-        if "local-steps" in options and self.inner is not None:
+        if "local-steps" in options and self.updates.inner is not None:
             if given.get("inner_optimizer") is not None:
                 raise BadInput("inner_optimizer is given beside a Task with one: leave it out")
             own["inner_optimizer"] = _name_of_inner(self.name)
@@ -151,16 +147,18 @@ class Training(BaseTask):
                 f"--torch-optimizer is {shown(recorded, 300)}, but the Task has"
                 f" {shown(self.updating, 300)}: make the Task with the optimiser of the run"
             )
-        state = None if self._state is None else dict(self._state)
-        made = TorchOptimizer(self.copied_module(), self._optimizer, self._scheduler, state)
+        state = self._own_state()
+        made = self.updates.outer(self.copied_module(), self.initial.dtype, state)
         for run in self._made:
             run.append(made)
         return made
 
+    def _own_state(self) -> dict[str, Any] | None:
+        return None if self._state is None else dict(self._state)
+
     def new_inner(self) -> TorchOptimizer:
-        """The optimiser of local steps, which begins anew."""
-        assert self.inner is not None
-        return TorchOptimizer(self.copied_module(), self.inner)
+        """An optimiser of local steps."""
+        return self.updates.local(self.copied_module())
 
 
 class TrainingModel(SampleModel):
@@ -169,7 +167,7 @@ class TrainingModel(SampleModel):
     def __init__(self, training: Training) -> None:
         self.parameters, self.samples_at_once = len(training.initial), training.micro_batch
         self._initial: npt.NDArray[Any] = training.initial.numpy()
-        self.dtype = str(self._initial.dtype)
+        self.dtype, self.streams = str(self._initial.dtype), training.streams
 
     def initial(self, seed: int) -> npt.NDArray[Any]:
         return self._initial
@@ -257,7 +255,7 @@ def _add(training: Training, word: str) -> str:
     said = [["torch-optimizer", "TEXT", "", "what the optimiser has to be; empty: any", "str"]]
     optimizer = _register("optimizer", name, token, begin_optimizer, updating, "", said)
     assert name == optimizer
-    if training.inner is not None:
+    if training.updates.inner is not None:
         inner = f"that of local steps of {text}"
         _register(
             "optimizer", _name_of_inner(name), token, lambda: living().new_inner(), inner, "", []

@@ -15,6 +15,7 @@ from .._arrays import shown
 from .._native import BadInput, logger
 from ._chance import seed_chance
 from ._handover import Asked, Expected, Ended, Handover, Numbers
+from ._samples import Coming
 from ._vector import Vector, tensor_of
 
 
@@ -81,15 +82,29 @@ class Sampler:
     seed of the run, the number of updates and the batch's samples, also in a loader's processes:
     replicas of a batch agree. But processes read ahead with the number that is known then, which is
     another one where a task takes several points.
+
+    streams: the loader is of an IterableDataset, and gives what comes next.
     """
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed  # that of the run, once it has begun
+    def __init__(self, seed: int = 0, streams: bool = False) -> None:
+        self.seed, self.streams = seed, streams  # the seed is that of the run, once it has begun
         self._pass: Upcoming | None = None
+        self._stream: tuple[Any, Coming] | None = None  # of a loader
 
-    def begin(self, upcoming: Upcoming) -> None:
-        """The next pass gives these batches."""
-        self._pass = upcoming
+    def fetched(self, loader: Iterable[Any], upcoming: Upcoming) -> Iterator[Any]:
+        """The loader's batches of a task."""
+        if not self.streams:
+            self._pass = upcoming
+            return iter(loader)
+        if self._stream is None or self._stream[0] is not loader:
+            self._stream = loader, Coming(loader)
+        return self._streamed(self._stream[1], upcoming)
+
+    @staticmethod
+    def _streamed(coming: Coming, upcoming: Upcoming) -> Iterator[Any]:
+        for batch in coming:
+            upcoming.draw()
+            yield batch
 
     def __iter__(self) -> Iterator[list[int]]:
         if self._pass is None:
@@ -119,24 +134,31 @@ def _lengths(batch: Any) -> Iterator[int]:
             yield from _lengths(one)
 
 
-def _check_size(batch: Any, samples: Numbers) -> None:
+def _check_size(batch: Any, samples: Numbers, streams: bool) -> None:
     """Refuses a batch in which no tensor has a row for each sample."""
-    lengths = list(_lengths(batch))
-    if lengths and len(samples) not in lengths:
-        raise BadInput(
-            f"the loader gave a batch of {lengths[0]} samples where {len(samples)} were asked for:"
-            " let collate_fn keep all samples, and give one tensor with a row for each"
+    lengths, asked = list(_lengths(batch)), len(samples)
+    if not lengths or asked in lengths:
+        return
+    remedy = "let collate_fn keep all samples, and give one tensor with a row for each"
+    if streams:
+        remedy = (
+            f"of a stream, make it with batch_size={asked}, drop_last=True; or let `batch` be the"
+            " loader's batch_size times the workers"
         )
+    raise BadInput(
+        f"the loader gave a batch of {lengths[0]} samples where {asked} were asked for: {remedy}"
+    )
 
 
 _slow: set[int] = set()  # loaders of which that was told
 
 
-def _check_loader(loader: Any) -> None:
+def _check_loader(loader: Any, streams: bool) -> None:
     if not getattr(loader, "in_order", True):
         raise BadInput("the loader has in_order=False, which mixes batches up: leave it out")
     processes = getattr(loader, "num_workers", 0)
-    if processes and not getattr(loader, "persistent_workers", True) and id(loader) not in _slow:
+    restarts = not (streams or getattr(loader, "persistent_workers", True))
+    if processes and restarts and id(loader) not in _slow:
         _slow.add(id(loader))
         logger.warning(
             f"the loader starts {processes} processes for each task: give it"
@@ -176,9 +198,8 @@ class Work:
         if self._began:
             raise BadInput("work.batches() was called twice: a task is one pass over the loader")
         self._began = True
-        _check_loader(loader)
-        self._sampler.begin(self._upcoming)
-        fetched = iter(loader)
+        _check_loader(loader, self._sampler.streams)
+        fetched = self._sampler.fetched(loader, self._upcoming)
         while (asked := self._next()) is not None:
             batch = next(fetched, self)
             if batch is self or self._upcoming.drawn < 1:
@@ -186,7 +207,7 @@ class Work:
                     "the loader does not give the batches of job.sampler: make it with"
                     " DataLoader(dataset, batch_sampler=job.sampler)"
                 )
-            _check_size(batch, asked.samples)
+            _check_size(batch, asked.samples, self._sampler.streams)
             self._vector.write(tensor_of(asked.point))
             seed_chance(self._sampler.seed, self.updates, asked.samples)
             self._due = asked
