@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
@@ -24,17 +25,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from program import LAUNCHER, REPOSITORY, descendants, environment  # noqa: E402
 
 LOOP = pathlib.Path(__file__).parent / "loop.py"
-LIMIT = 600  # seconds of a training
+LIMIT = 1200  # seconds of a training
 DEFAULTS = {"workers": 2, "batch": 128, "steps": 30, "seed": 0, "files": [], "options": {}}
 DEFAULTS |= {"task": {}, "pace": 0, "slow": -1, "slower": 1, "accuracy": False}
-STEPS = {"cnn": 60, "residual": 8, "transformer": 20, "resnet18": 24}
+STEPS = {"cnn": 60, "residual": 24, "transformer": 20, "resnet18": 24}
 PACE = 0.004  # seconds a sample, much more than it takes, as four workers share two cores
 # Quorate lets glibc keep what tensors free, without which loops may fault it in again in each step,
 # by chance of where their blocks lie. So the others are given the same.
 KEPT = {"MALLOC_MMAP_THRESHOLD_": str(2**30), "MALLOC_TRIM_THRESHOLD_": str(2**31 - 1)}
-# Of local steps: their number before each average, the inner rates, and the outer optimisers.
-LOCAL_STEPS = (10, 50, 500)
-LOCAL = {"workers": 8, "batch": 16, "steps": 1000}
+# Of local steps: their numbers before each average and in all, the inner rates, and the outer
+# optimisers.
+LOCAL_STEPS = {10: 1000, 50: 1000, 500: 5000}
+LOCAL = {"workers": 8, "batch": 16}
 INNER = {"gradient descent": 0.3, "AdamW": 0.003}
 OUTER = {"average": {"lr": 1.0}, "Nesterov": {"lr": 0.7, "momentum": 0.9, "nesterov": True}}
 # Schemes for a worker that is slow in all rounds, with their options and the share of a batch that
@@ -191,17 +193,19 @@ def slow(given, files):
 def rounds(given, files):
     """One process, one worker: what a round costs beside its gradient."""
     more = {"steps": 300, "batch": 20, "files": files}
-    cases = {"plain": ("plain", "cnn", more)}
-    cases["threads"] = ("threads", "cnn", more | {"options": {"workers": 1}})
-    found = in_turn(given.turns, cases)
-    taken = {name: one.per_step(more["steps"]) for name, one in found.items()}
     heads(
         "One process and one worker, 20 images a round.",
-        *("way", "ms a round", "over plain", "processor ms a round", "over plain"),
+        *("network", "way", "ms a round", "over plain", "processor ms a round", "over plain"),
     )
-    for name, found_of in taken.items():
-        beside = (median(ratios(*both)) for both in zip(found_of, taken["plain"]))
-        row(name, *(cell for both in zip(map(in_ms, found_of), beside) for cell in both))
+    for network in "small-cnn", "cnn":
+        cases = {"plain": ("plain", network, more)}
+        cases["threads"] = ("threads", network, more | {"options": {"workers": 1}})
+        found = in_turn(given.turns, cases)
+        taken = {name: one.per_step(more["steps"]) for name, one in found.items()}
+        for name, found_of in taken.items():
+            beside = (median(ratios(*both)) for both in zip(found_of, taken["plain"]))
+            cells = (cell for both in zip(map(in_ms, found_of), beside) for cell in both)
+            row(network, name, *cells)
 
 
 def memory(given, files):
@@ -224,23 +228,33 @@ def memory(given, files):
 
 
 def local(given, files):
-    """Local steps: averages beside Nesterov's momentum for them, as in DiLoCo."""
+    """Local steps: averages beside Nesterov's momentum for them, as in DiLoCo. Trainings run beside
+    one another, because nothing of them is timed."""
     heads(
-        f"{LOCAL['workers']} workers of a transformer of 29,000 parameters, {LOCAL['steps']:,}"
-        " local steps each; the virtual clock.",
-        *("inner optimiser", "local steps", "outer optimiser"),
+        f"{LOCAL['workers']} workers of a transformer of 29,000 parameters; the virtual clock.",
+        *("inner optimiser", "local steps", "of", "outer optimiser"),
         *("loss", "loss less that of averages", "bytes a sample"),
     )
-    for inner, count in product(INNER, LOCAL_STEPS):
-        more = LOCAL | {"local_steps": count, "inner": inner, "rate": INNER[inner]}
-        cases = {n: ("local", "small-transformer", more | {"outer": o}) for n, o in OUTER.items()}
-        found = in_turn(given.turns, cases)
-        averages = found["average"].of_rank(0, "loss")
-        for name, measured in found.items():
-            losses = measured.of_rank(0, "loss")
-            less = median([one - other for one, other in zip(losses, averages)])
-            sent = f"{measured.of_rank(0, 'bytes')[0]:,.0f}"
-            row(inner, str(count), name, median(losses), less, sent)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for inner, (count, steps) in product(given.inner, LOCAL_STEPS.items()):
+            more = LOCAL | {"local_steps": count, "steps": steps}
+            more |= {"inner": inner, "rate": INNER[inner]}
+            cases = [
+                more | {"outer": outer, "seed": seed}
+                for outer, seed in product(OUTER.values(), range(given.turns))
+            ]
+            found = list(pool.map(lambda case: local_training(**case), cases))
+            averages = [one["loss"] for one in found[: given.turns]]
+            for name in OUTER:
+                turns, found = found[: given.turns], found[given.turns :]
+                losses = [one["loss"] for one in turns]
+                less = median([one - other for one, other in zip(losses, averages)])
+                sent = f"{turns[0]['bytes']:,.0f}"
+                row(inner, str(count), f"{steps:,}", name, median(losses), less, sent)
+
+
+def local_training(**given):
+    return training("local", "small-transformer", **given)[0]
 
 
 PARTS = {"steps": steps, "slow": slow, "rounds": rounds, "memory": memory, "local": local}
@@ -250,6 +264,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS))
     parser.add_argument("--networks", choices=STEPS, nargs="+", default=list(STEPS))
+    parser.add_argument("--inner", choices=INNER, nargs="+", default=list(INNER))
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--ways", choices=["task", "join"], nargs="*", default=["task", "join"])
     given = parser.parse_args()

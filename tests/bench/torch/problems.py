@@ -36,6 +36,15 @@ def cnn():
     )
 
 
+def small_cnn():
+    """The same convolutions before 650 dense weights: 20,000 parameters."""
+    return nn.Sequential(
+        *(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
+        *(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1)),
+        *(nn.Flatten(), nn.Linear(64, 10)),
+    )
+
+
 def resnet18():
     """ResNet-18 with the layers of torchvision's: 11.7 million parameters."""
     layers = [nn.Conv2d(3, 64, 7, 2, padding=3, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
@@ -50,7 +59,13 @@ def wide():
     return nn.Sequential(nn.Flatten(), nn.Linear(3072, 8192), nn.Linear(8192, 10))
 
 
-NETWORKS = {"cnn": cnn, "residual": images.network, "resnet18": resnet18, "wide": wide}
+NETWORKS = {
+    "cnn": cnn,
+    "small-cnn": small_cnn,
+    "residual": images.network,
+    "resnet18": resnet18,
+    "wide": wide,
+}
 
 TRANSFORMERS = {"transformer": (128, 5), "small-transformer": (32, 2)}  # width, layers
 
