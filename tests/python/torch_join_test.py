@@ -164,6 +164,7 @@ told(train, scheme="ignore", stragglers=7)
 told(train, evaluate_every=1)
 told(train, reduction="none")
 told(train, dataset=range(0))
+told(train, dataset=100, length=50)
 told(list, qt.join(module, dataset, optimizer=make, **options))
 told(train, dataset=range(120 - 20 * q.rank()))
 told(train, torch.nn.Sequential(torch.nn.Linear(6, 2 + q.rank())))
@@ -171,7 +172,8 @@ told(train, torch.nn.Sequential(torch.nn.Linear(6, 2 + q.rank())))
     done = mpi(tmp_path, code, ranks=2)
     assert done.returncode == 0, done.stderr
     begins = ("--stragglers is 7", "evaluate_every is given", "reduction is 'none'")
-    begins += ("the dataset range is empty", "the job has not begun")
+    begins += ("the dataset range is empty", "length is 50, but the dataset int has a length")
+    begins += ("the job has not begun",)
     begins += ("rank 1 has the model torch-sequential",) * 2
     lines = done.stdout.splitlines()
     assert len(lines) == len(begins) and all(map(str.startswith, lines, begins)), lines

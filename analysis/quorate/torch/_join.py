@@ -198,7 +198,8 @@ def join(
         )
     check_reduction(reduction)
     check_module(module)
-    count = dataset if isinstance(dataset, int) else length_of(dataset, "dataset", length)
+    known = isinstance(dataset, int) and length is None
+    count = dataset if known else length_of(dataset, "dataset", length)
     if count < 1:
         raise BadInput(f"dataset is {shown(dataset)}: give a Dataset, or how many samples it has")
     if state is not None:

@@ -27,17 +27,17 @@ def is_stream(dataset: Any) -> bool:
 def length_of(dataset: Any, what: str, length: int | None = None) -> int:
     """The number of samples. length: of a stream, what counts as an epoch. Raises BadInput if there
     is none, or if they cannot be found by number."""
-    kind = type(dataset).__name__
-    if length is not None and not is_stream(dataset):
-        raise BadInput(
-            f"length is {shown(length)}, but the {what} {kind} has a length: leave it out, as it"
-            " is for an IterableDataset"
-        )
+    kind, streams = type(dataset).__name__, is_stream(dataset)
     if length is not None:
+        if not streams:
+            raise BadInput(
+                f"length is {shown(length)}, but the {what} {kind} has a length: leave it out, as"
+                " it is for an IterableDataset"
+            )
         if isinstance(length, bool) or not isinstance(length, int) or length < 1:
             raise BadInput(f"length is {shown(length)}: give how many samples make an epoch")
         return length
-    if is_stream(dataset) and not hasattr(dataset, "__len__"):
+    if streams and not hasattr(dataset, "__len__"):
         raise BadInput(
             f"the {what} {kind} has no __len__: say with length=50_000 how many samples make an"
             " epoch, or give a map-style Dataset"
@@ -47,9 +47,7 @@ def length_of(dataset: Any, what: str, length: int | None = None) -> int:
             f"the {what} {kind} has no length, but schemes find samples by their numbers, so that"
             " replicas agree: give a map-style Dataset with __len__ and __getitem__"
         )
-    if not is_stream(dataset) and not (
-        hasattr(dataset, "__getitem__") or hasattr(dataset, "__getitems__")
-    ):
+    if not (streams or hasattr(dataset, "__getitem__") or hasattr(dataset, "__getitems__")):
         raise BadInput(f"the {what} {kind} has no __getitem__: give a map-style Dataset")
     if len(dataset) == 0:
         raise BadInput(f"the {what} {kind} is empty: give it samples")
