@@ -40,6 +40,12 @@ private:
     long updates_ = 0;
 };
 
+/// Whether this task, or one of its worker that comes later, may name the state of another task.
+inline bool may_name(const LocalState& local, TaskId state)
+{
+    return state == local.after || state >= local.kept;
+}
+
 /// Where a task's local steps find the state of their optimiser, and where they leave it.
 struct InnerPlaces {
     const InnerState* from = nullptr;  // null: it begins anew
@@ -54,9 +60,7 @@ public:
     InnerPlaces of(TaskId task, const LocalState& local)
     {
         if (task < local.kept) return {};
-        std::erase_if(states_, [&](const auto& one) {
-            return one.first != local.after && one.first < local.kept;
-        });
+        std::erase_if(states_, [&](const auto& one) { return !may_name(local, one.first); });
         InnerPlaces places;
         if (local.after >= 0) {
             const auto found = states_.find(local.after);

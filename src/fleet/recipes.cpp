@@ -187,15 +187,13 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const TaskCont
 void Recipes::place_inner(Recipe& recipe)
 {
     recipe.from = recipe.to = nullptr;
-    const auto& [after, kept] = recipe.made.local;
-    if (recipe.made.task < kept) return;
+    const auto& local = recipe.made.local;
+    if (recipe.made.task < local.kept) return;
     const auto worker = static_cast<std::size_t>(recipe.made.worker);
     if (worker >= left_.size()) left_.resize(worker + 1);
     auto& left = left_[worker];
-    std::erase_if(left, [after = after, kept = kept](const auto& one) {
-        return one.first != after && one.first < kept;
-    });
-    if (after >= 0) recipe.from = left.at(after);
+    std::erase_if(left, [&](const auto& one) { return !may_name(local, one.first); });
+    if (local.after >= 0) recipe.from = left.at(local.after);
     recipe.to = left[recipe.made.task] = std::make_shared<Left>();
 }
 
@@ -203,11 +201,11 @@ void Recipes::place_inner(Recipe& recipe)
 // run, is as if it were not there.
 InnerPlaces Recipes::places(const Recipe& recipe) const
 {
-    const auto& [from, to] = std::tie(recipe.from, recipe.to);
+    const auto& from = recipe.from;
     if (from && from->life < 0 && life_ == 0)
         throw std::logic_error("local steps go on from steps that were not computed");
     return {.from = from && from->life == life_ ? &from->state : nullptr,
-            .to = to ? &to->state : nullptr};
+            .to = recipe.to ? &recipe.to->state : nullptr};
 }
 
 // What local steps lead to is computed again in another life, as in the run that was resumed.
