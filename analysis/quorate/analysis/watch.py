@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 
 from .panel import BLOCKS, LATEST, PLAIN, QUIET, RECENT, duration, lines
-from .tasks import RESET, APART, DIED, JOINED, LEFT, LOADING, LOST, REENCODED, RESUMED
+from .tasks import APART, DIED, JOINED, LEFT, LOADING, LOST, REENCODED, RESET, RESUMED
 from .traces import RUN_TRACE, BadInput, Trace, read_trace
 
 MOST_FAILURES = 10  # times in a row that a trace may not be read

@@ -27,22 +27,22 @@ class Problem:
     optimizer: Callable
 
 
+def convolutions():
+    """Two, of which the first is pooled."""
+    layers = [nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    return [*layers, nn.Conv2d(32, 64, 3, padding=1), nn.ReLU()]
+
+
 def cnn():
     """Two convolutions and two dense layers: 0.5 million parameters."""
-    return nn.Sequential(
-        *(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Flatten(), nn.Linear(4096, 128), nn.ReLU(), nn.Linear(128, 10)),
-    )
+    layers = [*convolutions(), nn.MaxPool2d(2), nn.Flatten()]
+    return nn.Sequential(*layers, nn.Linear(4096, 128), nn.ReLU(), nn.Linear(128, 10))
 
 
 def small_cnn():
     """The same convolutions before 650 dense weights: 20,000 parameters."""
-    return nn.Sequential(
-        *(nn.Conv2d(3, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)),
-        *(nn.Conv2d(32, 64, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(1)),
-        *(nn.Flatten(), nn.Linear(64, 10)),
-    )
+    pooled = nn.AdaptiveAvgPool2d(1), nn.Flatten()
+    return nn.Sequential(*convolutions(), *pooled, nn.Linear(64, 10))
 
 
 def resnet18():
