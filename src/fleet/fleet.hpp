@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/block_sums.hpp"
 #include "base/error.hpp"
 #include "base/wire.hpp"
 #include "compute/losses.hpp"
@@ -154,6 +155,17 @@ public:
     virtual std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>>)
     {
         return {};
+    }
+    /// Adds up scalars of the whole vectors over all who have a share of them, as SumBlocks says
+    /// (base/block_sums.hpp). All who have a share call it equally often, with as many sums; it may
+    /// wait for the others.
+    /// @param blocks   the caller's  @param sums  receives their sums over all shares
+    /// @param decides  whether all need the sums, because the vectors depend on them; otherwise the
+    ///                 coordinator alone gets them, for the trace
+    virtual void sum_of_blocks(std::span<const double> blocks, std::span<double> sums,
+                               [[maybe_unused]] bool decides)
+    {
+        sum_blocks(blocks, sums);
     }
     /// Whether the recorded run that is being replayed has lost contributions of a step.
     /// @param event  the number that the next event will have

@@ -7,8 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/block_sums.hpp"
 #include "base/numbers.hpp"
 #include "base/typed_entry.hpp"
 #include "optimizer/regularizer.hpp"
@@ -58,10 +60,14 @@ public:
     long& updates() { return updates_; }
     /// Has updates share out the parameters among so many threads, which changes no bit.
     void use_threads(int threads) { threads_ = threads; }
+    /// Has the rule add up its scalars of the whole model so, where the model is a share of it.
+    /// Every share makes the same calls.
+    void use_sums(SumBlocks sums) { sums_ = std::move(sums); }
 
 protected:
     long updates_ = 0;
     int threads_ = 1;
+    SumBlocks sums_ = sum_blocks;
 };
 
 /// Makes an update of a model of either type: Optimizer::update() or update_floats().
