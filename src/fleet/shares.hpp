@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shares of the parameters. Each has an owner, which adds up and updates what belongs to it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data/support.hpp"
+
+namespace quorate {
+
+/// Shares begin at multiples of so many parameters.
+inline constexpr std::int64_t share_block = 4096;
+
+/// Cuts the parameters into contiguous shares. What hosts send to the owners of these, the sum over
+/// hosts of how many parameters of the host's support are in the share, is as equal as cuts at
+/// whole blocks make it: a share has at most the mean and what one block has, unless it is a
+/// single block. Local. O(sizes of the supports + blocks).
+/// @param of_hosts  of each host, the union of its workers' supports, over all parameters
+/// @param shares    how many are wanted, at least 1; with fewer blocks there are as many as blocks
+/// @return where the shares begin, ascending, and at the end `parameters`; each has a block at
+///         least
+std::vector<std::int64_t> cut_shares(std::span<const Support* const> of_hosts,
+                                     std::int64_t parameters, int shares);
+
+}  // namespace quorate
