@@ -115,11 +115,11 @@ ComputedEstimates::Sum ComputedEstimates::gather(Fleet& fleet, std::span<const S
     for (std::size_t i = 0; i < groups.size(); ++i) {
         auto& group = sum.groups.emplace_back(i < formed.size() && formed[i]);
         if (group.formed)
-            group.addends.push_back({*formed[i], 1});
+            group.addends.push_back({formed[i]->support, formed[i]->packed, 1});
         else
             for (const auto& one : groups[i]) {
-                const auto& [values, weight] =
-                    group.addends.emplace_back(fleet.values(one.handle), one.weight);
+                const auto values = fleet.values(one.handle);
+                group.addends.push_back({values.support, values.packed, one.weight});
                 const auto length =
                     std::visit([](auto packed) { return packed.size(); }, values.packed);
                 if (!estimate_.empty() && length != values.support.size())
@@ -178,8 +178,9 @@ std::vector<ComputedEstimates::Anew> ComputedEstimates::changed(Fleet& fleet, Su
         auto& addends = all.emplace_back(number).addends;
         if (table.is_lowest(number)) {
             for_each_entry(number, [&](double weight, const auto& entry) {
-                const auto& one = addends.emplace_back(fleet.values(entry.handle), weight);
-                node.losses += {one.values.losses.plain, weight * one.values.losses.coded};
+                const auto values = fleet.values(entry.handle);
+                addends.push_back({values.support, values.packed, weight});
+                node.losses += {values.losses.plain, weight * values.losses.coded};
             });
         } else {
             const auto [first, last] = table.children(number);
@@ -190,22 +191,13 @@ std::vector<ComputedEstimates::Anew> ComputedEstimates::changed(Fleet& fleet, Su
     return all;
 }
 
-void ComputedEstimates::add(const Addend& one, Numbers sum, std::size_t first, std::size_t last)
-{
-    const auto& support = one.values.support;
-    sum.visit([&](auto whole) {
-        std::visit([&](auto packed) { support.add(one.weight, packed, whole, first, last); },
-                   one.values.packed);
-    });
-}
-
 // Forms a range of parameters of a node anew. Its children have been formed.
 void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size_t first,
                                std::size_t last)
 {
     auto& sum = nodes_[static_cast<std::size_t>(one.node)].sum;
     clear(Numbers(sum).subspan(first, last - first));
-    for (const auto& addend : one.addends) add(addend, sum, first, last);
+    add(one.addends, sum, first, last);
     if (table.is_lowest(one.node)) return;
     const auto [begin, end] = table.children(one.node);
     for (int child = begin; child < end; ++child)
@@ -223,12 +215,12 @@ void ComputedEstimates::add_up(const Sum& sum, const NumberVector* of_table, std
     if (of_table) add_range(*of_table, estimate_, first, last);
     for (const auto& [formed, addends] : sum.groups) {
         if (formed || sum.groups.size() == 1) {
-            for (const auto& one : addends) add(one, estimate_, first, last);
+            add(addends, estimate_, first, last);
             continue;
         }
         if (addends.empty()) continue;
         clear(range(of_group_));
-        for (const auto& one : addends) add(one, of_group_, first, last);
+        add(addends, of_group_, first, last);
         round(options_.wire, range(of_group_));
         add_range(of_group_, estimate_, first, last);
     }
@@ -358,20 +350,20 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
         of_group_ = NumberVector(estimate_.size(), estimate_.precision());
     loss_ = row.loss_estimate =
         mean_loss(needs, fleet, step, placed, terms, root ? root->losses : Losses{}, row.samples);
-    // All terms are added to one range of parameters before the next: it stays in the cache of a
-    // core, and is long enough for the terms to be read ahead. Mean and norm go block by block, of
-    // the nearest cache.
+    // All terms are added to one range of parameters before the next. Mean and norm go block by
+    // block, of the nearest cache.
     std::vector<double> squares((estimate_.size() + block - 1) / block);
-    ranges_in_parallel(
-        estimate_.size(), 8 * block, options_.threads, [&](std::size_t first, std::size_t last) {
-            for (const auto& one : anew) add_up(*table, one, first, last);
-            add_up(sum, root ? &root->sum : nullptr, first, last, begun);
-            for (auto i = first; i < last; i += block) {
-                const auto mean = Numbers(estimate_).subspan(i, std::min(block, last - i));
-                divide(mean, step.displacement ? -step.divisor : step.divisor);
-                squares[i / block] = inner_product(mean, mean);
-            }
-        });
+    ranges_in_parallel(estimate_.size(), range_of_sums, options_.threads,
+                       [&](std::size_t first, std::size_t last) {
+                           for (const auto& one : anew) add_up(*table, one, first, last);
+                           add_up(sum, root ? &root->sum : nullptr, first, last, begun);
+                           for (auto i = first; i < last; i += block) {
+                               const auto mean =
+                                   Numbers(estimate_).subspan(i, std::min(block, last - i));
+                               divide(mean, step.displacement ? -step.divisor : step.divisor);
+                               squares[i / block] = inner_product(mean, mean);
+                           }
+                       });
     row.gradient_norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
         scale(estimate_, options_.clip / row.gradient_norm);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/addend.hpp"
 #include "engine/points.hpp"
 #include "engine/sum_table.hpp"
 #include "fleet/fleet.hpp"
@@ -110,11 +111,6 @@ public:
 private:
     Point form(const Operand& operand) const;
     void place(Fleet& fleet, std::span<const Summand> placed, Numbers sum) const;
-    // A contribution that is added up here, or the sum of a group.
-    struct Addend {
-        Values values;
-        double weight;
-    };
     // The L2 decay of local steps that a worker has left out.
     struct Decay {
         const Support& support;  // what the worker has decayed
@@ -123,8 +119,8 @@ private:
         NumberVector touched;  // the point at the support
     };
     struct Group {
-        bool formed;  // the one addend is the sum, which the fleet has formed
-        std::vector<Addend> addends;
+        bool formed;                  // the one addend is the sum, which the fleet has formed
+        std::vector<Addend> addends;  // contributions that are added up here, or the sum
     };
     // What an estimate is added up from.
     struct Sum {
@@ -141,7 +137,6 @@ private:
         int node;
         std::vector<Addend> addends;  // of a lowest node
     };
-    static void add(const Addend& one, Numbers sum, std::size_t first, std::size_t last);
     std::vector<Anew> changed(Fleet& fleet, SumTable& table);
     void add_up(const SumTable& table, const Anew& one, std::size_t first, std::size_t last);
     double mean_loss(const Needs& needs, Fleet& fleet, const Step& step,

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
+#include "data/addend.hpp"
 
 namespace quorate {
 
@@ -120,17 +122,21 @@ std::shared_ptr<transport::Bytes> NodeLeader::add_up(const transport::Bytes& mes
         check_shard(term.shard, touched.shard);
         if (used.empty() || used.back().worker != term.worker) used.push_back(touched);
     }
-    const auto touched = union_of(used, static_cast<std::int64_t>(parameters_));
-    touched->clear(sum_);
+    std::vector<Addend> addends;
     auto values = order.values.begin();
     try {
-        for (const auto& term : order.terms) {
-            const auto& support = *supports_.at(term.worker).support;
-            support.add(term.weight, term.block == 0 ? *values++ : contribution(term), sum_);
-        }
+        for (const auto& term : order.terms)
+            addends.push_back({*supports_.at(term.worker).support,
+                               packed(term.block == 0 ? *values++ : contribution(term)),
+                               term.weight});
     } catch (const Failure&) {  // the memory of a worker that has died is gone
         return encode_values(endpoint_.pool(), SumAnswer{order.number, false});
     }
+    const auto touched = union_of(used, static_cast<std::int64_t>(parameters_));
+    touched->clear(sum_);
+    ranges_in_parallel(parameters_, range_of_sums, 1, [&](std::size_t first, std::size_t last) {
+        add(addends, sum_, first, last);
+    });
     return make_message(endpoint_.pool(), [&](MessageWriter& out) {
         out.put(SumAnswer{order.number, true});
         with_number(wire_, [&]<class Number>(Number) {

@@ -6,12 +6,17 @@
 #include <benchmark/benchmark.h>
 #include <petscmat.h>
 
+#include <Eigen/Core>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "../unit/held_fleet.hpp"
+#include "base/parallel.hpp"
 #include "data/petsc.hpp"
 #include "data/support.hpp"
+#include "engine/estimates.hpp"
 #include "model/model.hpp"
 #include "one_hot.hpp"
 #include "ranks/messages.hpp"
@@ -290,6 +295,57 @@ void add_contribution(benchmark::State& state)
     state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(columns_held.size()));
 }
 BENCHMARK(add_contribution)->Unit(benchmark::kMicrosecond);
+
+// 30 contributions of a million numbers, at all parameters.
+constexpr std::size_t addends = 30, dense_size = 1'000'000;
+
+void set_dense_numbers(benchmark::State& state, std::size_t bytes_per_number)
+{
+    const auto numbers = static_cast<std::int64_t>(addends * dense_size);
+    state.SetItemsProcessed(state.iterations() * numbers);
+    state.SetBytesProcessed(state.iterations() * numbers *
+                            static_cast<std::int64_t>(bytes_per_number));
+}
+
+// The estimate of a step: their sum, mean and norm. @counter numbers of contributions a second
+template <class T>
+void dense_sum(benchmark::State& state)
+{
+    const std::vector<T> numbers(dense_size, T(0.5)), model(dense_size);
+    test::HeldFleet fleet;
+    for (std::size_t i = 0; i < addends; ++i)
+        fleet.add(Support::all(dense_size), NumberVector(ConstNumbers(numbers)));
+    std::vector<Summand> terms;
+    for (std::size_t i = 0; i < addends; ++i) terms.push_back({&fleet.arrival(i), 1});
+    const Points points;
+    const Needs needs;
+    ComputedEstimates estimates({.threads = static_cast<int>(state.range(0))}, needs, points,
+                                ConstNumbers(model));
+    const Step step{{}, addends, 0};
+    trace::Round row{};
+    for (auto _ : state) estimates.form(needs, fleet, step, {}, terms, nullptr, row);
+    benchmark::DoNotOptimize(row.gradient_norm);
+    set_dense_numbers(state, sizeof(T));
+}
+BENCHMARK(dense_sum<double>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(dense_sum<float>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+
+// Its bound: reading these numbers once.
+template <class T>
+void read_dense(benchmark::State& state)
+{
+    const std::vector<std::vector<T>> all(addends, std::vector<T>(dense_size, T(0.5)));
+    std::vector<T> sums(addends);
+    for (auto _ : state) {
+        in_parallel(addends, static_cast<int>(state.range(0)), [&](std::size_t i) {
+            sums[i] = Eigen::Map<const Eigen::ArrayX<T>>(all[i].data(), dense_size).sum();
+        });
+        benchmark::ClobberMemory();
+    }
+    set_dense_numbers(state, sizeof(T));
+}
+BENCHMARK(read_dense<double>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(read_dense<float>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace
 
