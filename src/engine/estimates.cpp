@@ -4,7 +4,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 #include "base/parallel.hpp"
@@ -22,25 +21,14 @@ Eigen::Map<Vector> map(std::span<Value> x)
     return {x.data(), static_cast<Eigen::Index>(x.size())};
 }
 
-// Parameters that are worked on at a time: they stay in the nearest cache.
-constexpr std::size_t block = 4096;
-
 template <class T>
 using Elements = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 
-// Products of floats are added up as floats within a block, and sums of blocks as doubles.
+// The inner product of a block. That of floats is added up as floats.
 double inner_product(ConstNumbers x, ConstNumbers y)
 {
-    return x.visit([&]<class T>(std::span<const T> one) {
-        const auto other = y.of<T>();
-        const auto length = std::is_same_v<T, double> ? one.size() : block;
-        double sum = 0;
-        for (std::size_t first = 0; first < one.size(); first += length) {
-            const auto count = std::min(length, one.size() - first);
-            sum += map<const Elements<T>>(one.subspan(first, count))
-                       .dot(map<const Elements<T>>(other.subspan(first, count)));
-        }
-        return sum;
+    return x.visit([&]<class T>(std::span<const T> one) -> double {
+        return map<const Elements<T>>(one).dot(map<const Elements<T>>(y.of<T>()));
     });
 }
 
@@ -352,23 +340,33 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
         mean_loss(needs, fleet, step, placed, terms, root ? root->losses : Losses{}, row.samples);
     // All terms are added to one range of parameters before the next. Mean and norm go block by
     // block, of the nearest cache.
-    std::vector<double> squares((estimate_.size() + block - 1) / block);
+    std::vector<double> squares(blocks_of(estimate_.size()));
     ranges_in_parallel(estimate_.size(), range_of_sums, options_.threads,
                        [&](std::size_t first, std::size_t last) {
                            for (const auto& one : anew) add_up(*table, one, first, last);
                            add_up(sum, root ? &root->sum : nullptr, first, last, begun);
-                           for (auto i = first; i < last; i += block) {
+                           for (auto i = first; i < last; i += sum_block) {
                                const auto mean =
-                                   Numbers(estimate_).subspan(i, std::min(block, last - i));
+                                   Numbers(estimate_).subspan(i, std::min(sum_block, last - i));
                                divide(mean, step.displacement ? -step.divisor : step.divisor);
-                               squares[i / block] = inner_product(mean, mean);
+                               squares[i / sum_block] = inner_product(mean, mean);
                            }
                        });
-    row.gradient_norm = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+    double square = 0;
+    fleet.sum_of_blocks(squares, {&square, 1}, options_.clip > 0);
+    row.gradient_norm = std::sqrt(square);
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
         scale(estimate_, options_.clip / row.gradient_norm);
     if (!needs.inner_product) return;
-    row.inner = inner_product(estimate_, last_);
+    std::vector<double> products(squares.size());
+    ranges_in_parallel(
+        estimate_.size(), sum_block, options_.threads, [&](std::size_t first, std::size_t last) {
+            const auto block = [&](ConstNumbers whole) {
+                return whole.subspan(first, last - first);
+            };
+            products[first / sum_block] = inner_product(block(estimate_), block(last_));
+        });
+    fleet.sum_of_blocks(products, {&row.inner, 1}, true);
     last_ = estimate_;
 }
 
@@ -379,7 +377,7 @@ void ComputedEstimates::update(Optimizer& optimizer, double step_size, Version,
     const Numbers point = *next;
     quorate::update(optimizer, estimate_, step_size, point);
     if (as_in_memory(options_.wire, point.precision())) return;
-    ranges_in_parallel(point.size(), block, options_.threads,
+    ranges_in_parallel(point.size(), sum_block, options_.threads,
                        [&](std::size_t first, std::size_t last) {
                            round(options_.wire, point.subspan(first, last - first));
                        });

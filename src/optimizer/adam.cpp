@@ -57,7 +57,7 @@ OptimizerEntry<AdamOptions> AdamOptions::entry()
                          {"beta2", "B", "0.999", "share of the mean of squares that is kept"},
                          {.highest = below_one}}},
             .make = make_rule<Adam>,
-            .properties = {.step = 0.001}};
+            .properties = {.step = 0.001, .shares = true}};
 }
 
 }  // namespace quorate

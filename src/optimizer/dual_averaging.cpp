@@ -25,21 +25,32 @@ public:
         const auto [constant, growth, radius] = given_;
         const double curvature =
             (constant + std::sqrt(t / growth)) / step + 2 * t * regularizer_.l2;
-        double square = 0;
-        for (std::size_t i = 0; i < w_.size(); ++i) {
-            z_[i] += estimate[i];
-            w_[i] = -regularizer_.shrunk(z_[i], t) / curvature;
-            square += w_[i] * w_[i];
+        for_parameters([=, regularizer = regularizer_, w = w_.data(), z = z_.data(),
+                        g = estimate.data()](std::size_t i) {
+            z[i] += g[i];
+            w[i] = -regularizer.shrunk(z[i], t) / curvature;
+        });
+        if (radius > 0) {
+            const double length = norm();
+            if (length > radius)
+                for_parameters(
+                    [by = radius / length, w = w_.data()](std::size_t i) { w[i] *= by; });
         }
-        const double norm = std::sqrt(square);
-        if (radius > 0 && norm > radius)
-            for (auto& w : w_) w *= radius / norm;
         std::ranges::copy(w_, next.begin());
     }
 
     std::vector<Numbers> memory() override { return {w_, z_}; }
 
 private:
+    double norm() const
+    {
+        return std::sqrt(sums_of([this](std::size_t first, std::size_t last) {
+            double square = 0;
+            for (auto i = first; i < last; ++i) square += w_[i] * w_[i];
+            return std::array{square};
+        })[0]);
+    }
+
     DualAveragingOptions given_;
     std::vector<double> z_;
 };
@@ -59,7 +70,7 @@ OptimizerEntry<DualAveragingOptions> DualAveragingOptions::entry()
                         {&DualAveragingOptions::radius,
                          {"radius", "R", "0", "of the ball that holds the model; 0: none"}}},
             .make = make_rule<DualAveraging>,
-            .properties = {.by_curvature = true}};
+            .properties = {.by_curvature = true, .shares = true}};
 }
 
 }  // namespace quorate

@@ -44,7 +44,7 @@ OptimizerEntry<ErasureHeadAgdOptions> ErasureHeadAgdOptions::entry()
             "the AGD of the public ErasureHead code: a heavy ball that discards the initial point",
         .source = "hwang595/approximate_coding_gd; ErasureHead, arXiv 1901.09671",
         .make = make_rule<ErasureHeadAgd>,
-        .properties = {.by_curvature = true}};
+        .properties = {.by_curvature = true, .shares = true}};
 }
 
 }  // namespace quorate

@@ -30,7 +30,7 @@ OptimizerEntry<GradientDescentOptions> GradientDescentOptions::entry()
             .text = "gradient descent; with --l1, proximal",
             .source = "textbook",
             .make = make_rule<GradientDescent>,
-            .properties = {.by_curvature = true}};
+            .properties = {.by_curvature = true, .shares = true}};
 }
 
 }  // namespace quorate

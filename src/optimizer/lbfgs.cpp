@@ -8,9 +8,6 @@ namespace quorate {
 
 namespace {
 
-// Elements whose sums are formed as a whole, so that the number of threads changes no bit.
-constexpr std::size_t range = 4096;
-
 using Constant = Eigen::Map<const Eigen::ArrayXd>;
 using Variable = Eigen::Map<Eigen::ArrayXd>;
 
@@ -104,34 +101,19 @@ private:
         state_size
     };
 
-    // Calls f(first, last) for ranges of the parameters, and returns the sum of its results, which
-    // are arrays of so many numbers.
-    template <int Sums, class F>
-    Eigen::Array<double, Sums, 1> sum_of(F f) const
-    {
-        using Result = Eigen::Array<double, Sums, 1>;
-        std::vector<Result> parts((w_.size() + range - 1) / range);
-        ranges_in_parallel(w_.size(), range, threads_, [&](std::size_t first, std::size_t last) {
-            parts[first / range] = f(first, last);
-        });
-        Result sum = Result::Zero();
-        for (const auto& part : parts) sum += part;
-        return sum;
-    }
     double dot(std::span<const double> a, std::span<const double> b) const
     {
-        return sum_of<1>([=](std::size_t first, std::size_t last) {
-            return Eigen::Array<double, 1, 1>(
-                (part_of(a, first, last) * part_of(b, first, last)).sum());
+        return sums_of([=](std::size_t first, std::size_t last) {
+            return std::array{(part_of(a, first, last) * part_of(b, first, last)).sum()};
         })[0];
     }
     // d += by * x. @return d.z, of the new d
     double add_to_direction(double by, std::span<const double> x, std::span<const double> z)
     {
-        return sum_of<1>([=, this](std::size_t first, std::size_t last) {
+        return sums_of([=, this](std::size_t first, std::size_t last) {
             auto d = part_of(d_, first, last);
             d += by * part_of(x, first, last);
-            return Eigen::Array<double, 1, 1>((d * part_of(z, first, last)).sum());
+            return std::array{(d * part_of(z, first, last)).sum()};
         })[0];
     }
 
@@ -139,10 +121,10 @@ private:
     double objective_at_trial(std::span<const double> estimate)
     {
         const double l2 = regularizer_.l2;
-        const auto sums = sum_of<2>([&](std::size_t first, std::size_t last) {
+        const auto sums = sums_of([&](std::size_t first, std::size_t last) {
             const auto y = part_of(std::as_const(y_), first, last);
             part_of(trial_g_, first, last) = part_of(estimate, first, last) + 2 * l2 * y;
-            return Eigen::Array<double, 2, 1>(y.square().sum(), kinked_ ? y.abs().sum() : 0);
+            return std::array{y.square().sum(), kinked_ ? y.abs().sum() : 0.0};
         });
         return loss_ + l2 * sums[0] + regularizer_.l1 * sums[1];
     }
@@ -159,11 +141,11 @@ private:
     // By how much the objective would change from w to y if it went on as it begins.
     double promised() const
     {
-        return sum_of<1>([this](std::size_t first, std::size_t last) {
+        return sums_of([this](std::size_t first, std::size_t last) {
             double sum = 0;
             for (auto i = first; i < last; ++i)
                 sum += regularizer_.least_subgradient(w_[i], g_[i]) * (y_[i] - w_[i]);
-            return Eigen::Array<double, 1, 1>(sum);
+            return std::array{sum};
         })[0];
     }
 
@@ -182,14 +164,14 @@ private:
     {
         const auto at = state_[count] == 0 ? 0 : (number(newest) + 1) % most_;
         auto& pair = pairs_[at];
-        const auto sums = sum_of<3>([&](std::size_t first, std::size_t last) {
+        const auto sums = sums_of([&](std::size_t first, std::size_t last) {
             auto moved = part_of(pair.s, first, last), changed = part_of(pair.v, first, last);
             moved =
                 part_of(std::as_const(y_), first, last) - part_of(std::as_const(w_), first, last);
             changed = part_of(std::as_const(trial_g_), first, last) -
                       part_of(std::as_const(g_), first, last);
-            return Eigen::Array<double, 3, 1>((moved * changed).sum(), moved.square().sum(),
-                                              changed.square().sum());
+            return std::array{(moved * changed).sum(), moved.square().sum(),
+                              changed.square().sum()};
         });
         // The place held the oldest pair, so that one is lost if this one is not kept.
         if (!(sums[0] > flat * std::sqrt(sums[1] * sums[2]))) {
@@ -205,10 +187,10 @@ private:
     // v.H_0 v and s.H_0^-1 s of a pair.
     std::pair<double, double> lengths(const Pair& pair) const
     {
-        const auto sums = sum_of<2>([&](std::size_t first, std::size_t last) {
+        const auto sums = sums_of([&](std::size_t first, std::size_t last) {
             const auto h = part_of(h_, first, last);
-            return Eigen::Array<double, 2, 1>((h * part_of(pair.v, first, last).square()).sum(),
-                                              (part_of(pair.s, first, last).square() / h).sum());
+            return std::array{(h * part_of(pair.v, first, last).square()).sum(),
+                              (part_of(pair.s, first, last).square() / h).sum()};
         });
         return {sums[0], sums[1]};
     }
@@ -262,10 +244,10 @@ private:
         }
         if (pairs > 0) {
             const auto& v = pairs_[at(pairs - 1)].v;
-            product = sum_of<1>([&](std::size_t first, std::size_t last) {
+            product = sums_of([&](std::size_t first, std::size_t last) {
                 auto d = part_of(d_, first, last);
                 d *= part_of(std::as_const(h_), first, last);
-                return Eigen::Array<double, 1, 1>((d * part_of(v, first, last)).sum());
+                return std::array{(d * part_of(v, first, last)).sum()};
             })[0];
         } else {
             for_parameters([step, d = d_.data()](std::size_t i) { d[i] *= step; });
@@ -285,14 +267,14 @@ private:
     // left
     double kept_from_zero()
     {
-        return sum_of<1>([this](std::size_t first, std::size_t last) {
+        return sums_of([this](std::size_t first, std::size_t last) {
             double sum = 0;
             for (auto i = first; i < last; ++i) {
                 const double slope_here = regularizer_.least_subgradient(w_[i], g_[i]);
                 if (w_[i] == 0 && slope_here * d_[i] >= 0) d_[i] = 0;
                 sum += slope_here * d_[i];
             }
-            return Eigen::Array<double, 1, 1>(sum);
+            return std::array{sum};
         })[0];
     }
 
@@ -340,7 +322,7 @@ OptimizerEntry<LbfgsOptions> LbfgsOptions::entry()
                          {"memory", "M", "10", "pairs of steps and changes of the gradient"},
                          {.lowest = 1, .highest = 1000}}},
             .make = make_rule<Lbfgs>,
-            .properties = {.by_curvature = true, .searches = true}};
+            .properties = {.by_curvature = true, .searches = true, .shares = true}};
 }
 
 }  // namespace quorate

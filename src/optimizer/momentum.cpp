@@ -51,7 +51,7 @@ OptimizerEntry<MomentumOptions> MomentumOptions::entry()
                         {&MomentumOptions::nesterov,
                          {"nesterov", "", "", "go on as if the same gradient came once more"}}},
             .make = make_rule<Momentum>,
-            .properties = {.by_curvature = true, .step = 0.01}};
+            .properties = {.by_curvature = true, .step = 0.01, .shares = true}};
 }
 
 }  // namespace quorate

@@ -68,7 +68,7 @@ OptimizerEntry<NesterovAgdOptions> NesterovAgdOptions::entry()
             "Nesterov's accelerated gradient for smooth convex functions; gradients are taken at y",
         .source = "Nesterov 1983, momentum (t-1)/(t+2); with --l1 FISTA",
         .make = make_rule<NesterovAgd>,
-        .properties = {.by_curvature = true}};
+        .properties = {.by_curvature = true, .shares = true}};
 }
 
 OptimizerEntry<NesterovStronglyConvexOptions> NesterovStronglyConvexOptions::entry()
@@ -83,7 +83,7 @@ OptimizerEntry<NesterovStronglyConvexOptions> NesterovStronglyConvexOptions::ent
                           "largest over smallest curvature of the objective, L / mu"},
                          {.lowest = 1}}},
             .make = make_rule<NesterovStronglyConvex>,
-            .properties = {.by_curvature = true}};
+            .properties = {.by_curvature = true, .shares = true}};
 }
 
 }  // namespace quorate

@@ -19,6 +19,13 @@ namespace quorate {
 
 /// One model that is being trained. Estimates are those of the mean gradient of the loss alone. The
 /// optimiser adds the gradient of l2 |w|^2 and takes the proximal step of l1 |w|_1. Local.
+///
+/// Several processes may each have an optimiser of a share of the parameters, a range of whole
+/// blocks (sum_block). It is made with its share of the initial point, and gets its share of each
+/// estimate. Then "p elements" are those of the share, and all shares together have the bits of one
+/// optimiser of all parameters. That works for rules that change each parameter by its own numbers
+/// alone, and for those whose scalars of the whole model are added up by what use_sums() says
+/// (OptimizerProperties::shares).
 class Optimizer {
 public:
     virtual ~Optimizer() = default;
@@ -50,7 +57,8 @@ public:
     virtual ConstNumbers model() const = 0;
 
     /// All vectors on which later updates depend, the model first; mostly of p elements. A
-    /// checkpoint keeps them, and a resumed run sets them.
+    /// checkpoint keeps them, and a resumed run sets them. Those of other lengths, and state(), are
+    /// the same in all shares.
     virtual std::vector<Numbers> memory() = 0;
     /// What later updates depend on beside memory(), in a format of its own. A checkpoint keeps it.
     virtual std::string state() const { return {}; }
@@ -60,8 +68,8 @@ public:
     long& updates() { return updates_; }
     /// Has updates share out the parameters among so many threads, which changes no bit.
     void use_threads(int threads) { threads_ = threads; }
-    /// Has the rule add up its scalars of the whole model so, where the model is a share of it.
-    /// Every share makes the same calls.
+    /// Has the rule add up its scalars of the whole model in this way, where it has a share of it.
+    /// All shares make the same calls, in each update the same number.
     void use_sums(SumBlocks sums) { sums_ = std::move(sums); }
 
 protected:
@@ -86,6 +94,8 @@ struct OptimizerProperties {
     /// It searches lines for a lower objective: it needs the exact loss and gradient of all rows,
     /// and makes its own steps.
     bool searches = false;
+    /// It works on a share of the parameters, as Optimizer says. Else all have to be in one process.
+    bool shares = false;
 };
 template <>
 struct PropertiesOf<MakeOptimizer> {

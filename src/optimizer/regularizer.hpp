@@ -2,8 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <vector>
 
+#include "base/block_sums.hpp"
 #include "base/numbers.hpp"
 
 namespace quorate {
@@ -13,13 +16,21 @@ struct Regularizer {
     double l2 = 0, l1 = 0;
 
     /// The term's value. O(p).
-    double value(ConstNumbers w) const
+    /// @param w     the parameters of the caller  @param sums  adds up over those of all
+    double value(ConstNumbers w, const SumBlocks& sums = sum_blocks) const
     {
-        double squares = 0, sum = 0;
+        std::vector<double> blocks(2 * blocks_of(w.size()));
         w.visit([&](auto all) {
-            for (const double x : all) squares += x * x, sum += std::abs(x);
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                const double x = all[i];
+                double* block = &blocks[2 * (i / sum_block)];
+                block[0] += x * x;
+                block[1] += std::abs(x);
+            }
         });
-        return l2 * squares + l1 * sum;
+        std::array<double, 2> whole{};  // squares and absolute values
+        sums(blocks, whole);
+        return l2 * whole[0] + l1 * whole[1];
     }
     /// The factor of w in a gradient step on the l2 term.
     double kept(double step) const { return 1 - 2 * l2 * step; }

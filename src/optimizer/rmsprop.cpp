@@ -46,7 +46,7 @@ OptimizerEntry<RmsPropOptions> RmsPropOptions::entry()
                          {"decay", "B", "0.9", "share of the running mean that is kept"},
                          {.highest = 1}}},
             .make = make_rule<RmsProp>,
-            .properties = {.step = 0.001}};
+            .properties = {.step = 0.001, .shares = true}};
 }
 
 }  // namespace quorate

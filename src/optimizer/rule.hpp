@@ -2,6 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "optimizer/optimizers.hpp"
@@ -23,10 +26,25 @@ protected:
     template <class F>
     void for_parameters(F f) const
     {
-        constexpr std::size_t range = 4096;
-        ranges_in_parallel(w_.size(), range, threads_, [=](std::size_t first, std::size_t last) {
-            for (auto i = first; i < last; ++i) f(i);
-        });
+        ranges_in_parallel(w_.size(), sum_block, threads_,
+                           [=](std::size_t first, std::size_t last) {
+                               for (auto i = first; i < last; ++i) f(i);
+                           });
+    }
+    /// Calls f(first, last) for each block of the parameters. Each number that it returns is added
+    /// up over the blocks, those of other shares too.
+    /// @return the sums, in an array as f returns one
+    template <class F>
+    auto sums_of(F f) const
+    {
+        decltype(f(std::size_t{}, std::size_t{})) sums{};
+        std::vector<double> blocks(blocks_of(w_.size()) * sums.size());
+        ranges_in_parallel(
+            w_.size(), sum_block, threads_, [&](std::size_t first, std::size_t last) {
+                std::ranges::copy(f(first, last), &blocks[first / sum_block * sums.size()]);
+            });
+        sums_(blocks, sums);
+        return sums;
     }
 
     std::vector<double> w_;
