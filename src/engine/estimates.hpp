@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/addend.hpp"
+#include "compute/addend.hpp"
 #include "engine/points.hpp"
 #include "engine/sum_table.hpp"
 #include "fleet/fleet.hpp"

@@ -11,7 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "data/addend.hpp"
+#include "compute/addend.hpp"
 
 namespace quorate {
 

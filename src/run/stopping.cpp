@@ -158,7 +158,7 @@ void Stopping::look_at_gradient(const Update& update)
 {
     const ConstNumbers at = *update.at;
     const auto step = update.step_size;
-    double square = 0;
+    std::vector<double> squares(blocks_of(at.size()));
     at.visit([&]<class T>(std::span<const T> y) {
         const auto estimate = update.estimate.of<T>();
         for (std::size_t i = 0; i < y.size(); ++i) {
@@ -166,12 +166,15 @@ void Stopping::look_at_gradient(const Update& update)
             const double element = regularizer_.l1 == 0 || rules_.sparse
                                        ? regularizer_.least_subgradient(y[i], g)
                                        : (y[i] - regularizer_.shrunk(y[i] - step * g, step)) / step;
-            square += element * element;
+            squares[i / sum_block] += element * element;
         }
     });
+    double square = 0;
+    sums_(squares, {&square, 1});
     const double norm = std::sqrt(square);
     const double gap = square / (4 * regularizer_.l2);
-    const double least = update.loss + regularizer_.value(at) - gap;  // that the optimum can be
+    // What the optimum can be at least.
+    const double least = update.loss + regularizer_.value(at, sums_) - gap;
     for (const auto& rule : rules_.rules) {
         if (rule.of == Of::gradient && norm <= rule.value)
             why_ = fmt::format("gradient {:.4g}", norm);

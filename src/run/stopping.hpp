@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/block_sums.hpp"
 #include "base/settings.hpp"
 #include "engine/engine.hpp"
 #include "optimizer/regularizer.hpp"
@@ -62,8 +64,9 @@ void check_reachable(const Settings& settings, const StopRules& rules, const Sco
 /// Decides when a run is done. Local; used on the coordinator.
 class Stopping {
 public:
-    Stopping(StopRules rules, const Regularizer& regularizer)
-        : rules_(std::move(rules)), regularizer_(regularizer)
+    /// @param sums  adds up over all parameters, where points and estimates are shares of them
+    Stopping(StopRules rules, const Regularizer& regularizer, SumBlocks sums = sum_blocks)
+        : rules_(std::move(rules)), regularizer_(regularizer), sums_(std::move(sums))
     {
     }
 
@@ -81,6 +84,7 @@ private:
 
     StopRules rules_;
     Regularizer regularizer_;
+    SumBlocks sums_;
     std::string why_;
     std::optional<double> best_;  // the lowest test loss so far
     std::int64_t worse_ = 0;      // scored models since then

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums of several vectors in one pass, against one vector after the other.
-#include "data/addend.hpp"
+#include "compute/addend.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,6 +11,7 @@
 #include "engine/estimates.hpp"
 #include "held_fleet.hpp"
 #include "optimizer/optimizer.hpp"
+#include "run/stopping.hpp"
 #include "support.hpp"
 
 namespace quorate {
@@ -156,6 +157,28 @@ TEST(RegularizerInShares, HasTheBitsOfTheWhole)
             EXPECT_EQ(value, regularizer.value(slice(w, first, last), [&](auto blocks, auto sums) {
                 all.sum(share, blocks, sums);
             }));
+        });
+}
+
+TEST(StoppingInShares, MeasuresTheWholeGradient)
+{
+    Reals w(parameters), estimate(parameters);
+    for (std::size_t j = 0; j < parameters; ++j) {
+        w[j] = std::sin(static_cast<double>(j));
+        estimate[j] = std::cos(static_cast<double>(j));
+    }
+    const auto why = [](const Reals& at, const Reals& of, SumBlocks sums) {
+        Stopping stopping({.rules = {{StopRule::Of::gradient, 1e9}, {StopRule::Of::gap, 1e9}}},
+                          {.l2 = 0.3}, std::move(sums));
+        const Point point = std::make_shared<NumberVector>(ConstNumbers(at));
+        EXPECT_TRUE(stopping.done({10, 1e9, 0.1, of, point}));
+        return stopping.why();
+    };
+    const auto whole = why(w, estimate, sum_blocks);
+    for (const auto& bounds : cuts)
+        in_shares(bounds, [&](auto share, auto first, auto last, auto& all) {
+            EXPECT_EQ(whole, why(slice(w, first, last), slice(estimate, first, last),
+                                 [&](auto blocks, auto sums) { all.sum(share, blocks, sums); }));
         });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "data/addend.hpp"
+#include "compute/addend.hpp"
 
 #include <array>
 
