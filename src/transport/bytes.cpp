@@ -8,6 +8,7 @@ namespace quorate::transport {
 
 std::shared_ptr<Bytes> Pool::take(std::size_t size)
 {
+    const std::lock_guard lock(shelf_->mutex);
     auto& free = shelf_->free;
     // Choose the smallest buffer that is large enough, or else the largest one, which then grows.
     const auto waste = [size](const std::unique_ptr<Bytes>& one) {
@@ -26,7 +27,10 @@ std::shared_ptr<Bytes> Pool::take(std::size_t size)
     bytes->resize(size);
     const auto give_back = [shelf = std::weak_ptr(shelf_)](Bytes* used) {
         std::unique_ptr<Bytes> owned(used);
-        if (const auto home = shelf.lock()) home->free.push_back(std::move(owned));
+        if (const auto home = shelf.lock()) {
+            const std::lock_guard here(home->mutex);
+            home->free.push_back(std::move(owned));
+        }
     };
     return {bytes.release(), give_back};
 }

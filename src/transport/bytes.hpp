@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace quorate::transport {
@@ -34,8 +35,8 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// Message buffers that are used again, because fresh memory costs a page fault every 4 KiB. Not
-/// safe for several threads.
+/// Message buffers that are used again, because fresh memory costs a page fault every 4 KiB. Taken by
+/// one thread; the last owner of one may be on any thread.
 class Pool {
 public:
     /// Takes a buffer of `size` bytes with any contents: the smallest free one that is large
@@ -45,6 +46,7 @@ public:
 
 private:
     struct Shelf {
+        std::mutex mutex;
         std::vector<std::unique_ptr<Bytes>> free;
     };
     std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
