@@ -10,6 +10,7 @@
 #include "base/host.hpp"
 #include "commands/alike.hpp"
 #include "commands/run_folder.hpp"
+#include "commands/share_run.hpp"
 #include "parts/plugins.hpp"
 #include "process/stop.hpp"
 #include "process/supervisor.hpp"
@@ -61,6 +62,7 @@ Training build(const Settings& settings, int ranks, const std::optional<int>& be
                                     ranks, ranks - 1, needed,
                                     began_with ? ", or give fewer to go on with" : ""));
     check_aggregation(training);
+    check_shares(training);
     return training;
 }
 
@@ -245,21 +247,29 @@ FleetRanks fleet_ranks(const Checked& checked, std::vector<std::string> hosts, i
     return ranks;
 }
 
-// Begins aggregation by node, if contributions are to be added up so.
-void aggregate(RankFleet& fleet, const Checked& checked, const Hellos& hellos)
+// Begins aggregation by node or by shares of the parameters, if contributions are to be added up so.
+void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos)
 {
-    const auto& [training, optimizers, resumed] = checked;
+    auto& [training, optimizers, resumed] = checked;
     const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
                                 : groups_to_aggregate(training, fleet.workers());
-    if (!groups.empty()) fleet.aggregate(groups, hellos.contributions);
+    if (!groups.empty() && training.settings.text("aggregate") == "shares") {
+        fleet.share(groups, hellos.contributions, training.settings.text("step"));
+        optimizers = begin_training(training, fleet.own_share());
+        for (const auto& optimizer : optimizers) optimizer->use_sums(sums_over(fleet));
+    } else if (!groups.empty()) {
+        fleet.aggregate(groups, hellos.contributions);
+    }
     if (!resumed) note_aggregation(training, fleet);
 }
 
 // Trains. @return the exit status
-int train_on(RankFleet& fleet, const Checked& checked, const Coordinator& coordinator)
+int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
+             const Coordinator& coordinator)
 {
     const auto& [training, optimizers, resumed] = checked;
     try {
+        aggregate(fleet, checked, hellos);
         if (fleet.groups() == 1) check_kept(training);
         const Run run{training,
                       fleet,
@@ -279,7 +289,7 @@ int train_on(RankFleet& fleet, const Checked& checked, const Coordinator& coordi
 
 // The run that takes place.
 End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells bells,
-             const Hellos& hellos, const Checked& checked, const Coordinator& coordinator)
+             const Hellos& hellos, Checked& checked, const Coordinator& coordinator)
 {
     const auto& training = checked.training;
     JoinReply common{.bells = bells.address(),
@@ -297,8 +307,7 @@ End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells be
     has_started();
     RankFleet fleet(line.endpoint(), ranks, *training.data, *training.model, training.wire,
                     settings.seconds("timeout", 0.1), line.memory());
-    aggregate(fleet, checked, hellos);
-    End end{train_on(fleet, checked, coordinator)};
+    End end{train_on(fleet, checked, hellos, coordinator)};
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
     end.lost = fleet.has_lost_ranks();
@@ -370,10 +379,14 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
     if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 1e-3);
     transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
     has_started();
-    const auto training = build(settings, endpoint.size(), join_reply.began_with);
-    RankWorker worker(endpoint, *training.data, training.computing(), training.engine.reencode,
-                      {training.row_time, *training.delays, *training.slowdowns},
-                      training.byzantine, settings.seconds("timeout", 0.1), memory);
+    auto training = build(settings, endpoint.size(), join_reply.began_with);
+    RankWorker worker(
+        endpoint, *training.data, training.computing(), training.engine.reencode,
+        [&](const Ownership& ownership, transport::Relay& relay) {
+            own_share(training, ownership, relay, endpoint.size());
+        },
+        {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
+        settings.seconds("timeout", 0.1), memory);
     if (join_reply.worker >= 0 && !join_reply.loads)
         worker.present();
     else if (join_reply.worker >= 0)

@@ -44,6 +44,17 @@ public:
         return {all_of + further, std::move(parameters), false};
     }
 
+    /// Returns what it holds of the columns first..last-1, numbered from `first`.
+    Support slice(std::int64_t first, std::int64_t last) const
+    {
+        if (full_) return all(last - first);
+        std::vector<Index> held;
+        for (auto at = std::ranges::lower_bound(chosen_, static_cast<Index>(first));
+             at != chosen_.end() && *at < last; ++at)
+            held.push_back(static_cast<Index>(*at - first));
+        return of(last - first, std::move(held));
+    }
+
     /// Whether it holds all columns.
     bool full() const { return full_; }
     /// How many columns it holds.

@@ -193,6 +193,7 @@ void Engine::fire_timer()
         std::min_element(timers_.begin(), timers_.end(), [](const auto& a, const auto& b) {
             return std::tie(a.second, a.first) < std::tie(b.second, b.first);
         });
+    fleet_->fired(due->first);
     trace_->add(trace::Timer{++event_, due->first});
     events_.push_back(Deadline{due->first});
     timers_.erase(due);

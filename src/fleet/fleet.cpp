@@ -28,6 +28,13 @@ std::size_t Fleet::adopt(Worker, const Values&)
     throw std::logic_error("this fleet goes on with what it has");
 }
 
+std::vector<double> Fleet::whole_models(std::span<const ConstNumbers> models)
+{
+    std::vector<double> all;
+    for (const auto& model : models) std::ranges::copy(model.doubles(), std::back_inserter(all));
+    return all;
+}
+
 std::uint64_t Fleet::fingerprint(std::size_t handle)
 {
     const auto hash = [](std::span<const double> numbers) {

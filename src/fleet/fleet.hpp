@@ -21,6 +21,7 @@
 #include "fleet/arrival.hpp"
 #include "scheme/coding.hpp"
 #include "scheme/types.hpp"
+#include "trace/sink.hpp"
 
 namespace quorate {
 
@@ -78,6 +79,8 @@ public:
     /// How many groups of workers there are. The contributions of each are added up by themselves,
     /// and then the sums of the groups, so that a node can add up what its workers have.
     virtual int groups() const { return 1; }
+    /// Where contributions are added up, in the words of --aggregate.
+    virtual std::string aggregation() const { return groups() > 1 ? "node" : "flat"; }
     /// Where points are to lie so that workers read them in place; null: it does not matter. It
     /// lives as long as the fleet.
     virtual PointMemory* point_memory() { return nullptr; }
@@ -106,6 +109,9 @@ public:
     /// Returns what a simulation knows to come soon, each task about once: a hint, so that what is
     /// known of these workers can be fetched into the cache. Valid until wait() is called.
     virtual std::span<const Expected> expected() const { return {}; }
+
+    /// A timer has gone off, of which the engine tells the scheme next.
+    virtual void fired([[maybe_unused]] int timer) {}
 
     /// Has a worker leave, die without notice, or come back; changes() tells when it has. The
     /// caller asks only for what is a change: no worker that has left to leave, and none that takes
@@ -167,6 +173,13 @@ public:
     {
         sum_blocks(blocks, sums);
     }
+    /// The sink that an engine is to give its models to, if their parameters are shared out: the
+    /// fleet joins them. @param whole  receives rows and whole models
+    virtual trace::Sink& join_models(trace::Sink& whole) { return whole; }
+    /// Returns the final models, one behind the other, and has all that are kept joined. After the
+    /// engine's run; may wait for those who have a share. O(parameters).
+    /// @param models  those of this process
+    virtual std::vector<double> whole_models(std::span<const ConstNumbers> models);
     /// Whether the recorded run that is being replayed has lost contributions of a step.
     /// @param event  the number that the next event will have
     virtual bool has_lost(std::int64_t) const { return false; }
@@ -186,5 +199,13 @@ public:
     virtual std::int64_t bytes_sent() const = 0;
     virtual std::int64_t bytes_received() const = 0;
 };
+
+/// SumBlocks over all who have a share of a fleet's vectors. @param fleet  must outlive the result
+inline SumBlocks sums_over(Fleet& fleet)
+{
+    return [&fleet](std::span<const double> blocks, std::span<double> sums) {
+        fleet.sum_of_blocks(blocks, sums, true);
+    };
+}
 
 }  // namespace quorate

@@ -14,7 +14,7 @@ namespace quorate {
 std::vector<int> recorded_groups(const trace::Trace& trace)
 {
     std::vector<int> groups;
-    if (trace.text("aggregate") == "node")
+    if (const auto way = trace.text("aggregate"); way == "node" || way == "shares")
         for (const auto& worker : trace.workers) groups.push_back(static_cast<int>(worker.node));
     return groups;
 }

@@ -6,12 +6,13 @@
 #include <span>
 #include <vector>
 
+#include "base/block_sums.hpp"
 #include "data/support.hpp"
 
 namespace quorate {
 
 /// Shares begin at multiples of so many parameters.
-inline constexpr std::int64_t share_block = 4096;
+inline constexpr auto share_block = static_cast<std::int64_t>(sum_block);
 
 /// Cuts the parameters into contiguous shares. What hosts send to the owners of these, the sum over
 /// hosts of how many parameters of the host's support are in the share, is as equal as cuts at

@@ -120,6 +120,12 @@ void ArrivedValues::release(std::size_t handle)
     contributions_.give_back(handle);
 }
 
+EngineEvent::Came ArrivedValues::came(const Arrival& arrival) const
+{
+    const auto& one = contributions_.at(arrival.handle);
+    return {arrival, one.losses, {arrival.worker, one.block}, one.first, one.length};
+}
+
 Leaders::Term ArrivedValues::term(const Weighted& of) const
 {
     const auto& one = contributions_.at(of.handle);

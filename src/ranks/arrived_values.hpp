@@ -10,6 +10,7 @@
 #include "ranks/host_memory.hpp"
 #include "ranks/leaders.hpp"
 #include "ranks/membership.hpp"
+#include "ranks/share_messages.hpp"
 
 namespace quorate {
 
@@ -46,6 +47,8 @@ public:
     void release(std::size_t handle);
     /// Whether the values lie at their node.
     bool is_at_node(std::size_t handle) const { return contributions_.at(handle).block != 0; }
+    /// A contribution as the owners of shares are told of it.
+    EngineEvent::Came came(const Arrival& arrival) const;
     /// A contribution as a term of a sum that a leader forms.
     Leaders::Term term(const Weighted& of) const;
 

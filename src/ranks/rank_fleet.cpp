@@ -11,13 +11,22 @@
 
 namespace quorate {
 
+namespace {
+
+// For receive_until(): messages wait for wait().
+constexpr auto none_of_them = [](const ArrivedMessage&) { return false; };
+
+}  // namespace
+
 RankFleet::RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const DataSet& data,
                      const Model& model, Wire wire, Seconds timeout, CoordinatorMemory& memory)
     : endpoint_(endpoint), data_(data), model_(model), memory_(memory), mailbox_(endpoint, timeout),
       membership_(mailbox_, *this, std::move(ranks), model.parameters(data.columns())),
       leaders_(mailbox_, membership_, model.parameters(data.columns()), wire),
       tasks_(mailbox_, membership_, leaders_, memory, wire),
-      values_(membership_, memory, wire, model.precision())
+      values_(membership_, memory, wire, model.precision()),
+      shares_(mailbox_, membership_, values_, model.parameters(data.columns()), wire,
+              model.precision())
 {
     load();
     values_.restart_count();
@@ -27,7 +36,8 @@ Seconds RankFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began
 
 PointMemory* RankFleet::point_memory()
 {
-    return std::ranges::any_of(workers(), &WorkerInfo::shared) ? &memory_ : nullptr;
+    const bool shared = !shares_.present() && std::ranges::any_of(workers(), &WorkerInfo::shared);
+    return shared ? &memory_ : nullptr;
 }
 
 // --- messages ------------------------------------------------------------------------------------
@@ -36,7 +46,10 @@ PointMemory* RankFleet::point_memory()
 void RankFleet::post()
 {
     tasks_.send();
-    leaders_.send(values_.released());
+    if (shares_.present())
+        values_.released().clear();  // the owners know what their hosts may use again
+    else
+        leaders_.send(values_.released());
     endpoint_.ring();
 }
 
@@ -45,7 +58,7 @@ bool RankFleet::progress()
 {
     bool any = false;
     for (; auto message = mailbox_.receive(); any = true)
-        if (!spare_ || !spare_->take(*message))
+        if (!(spare_ && spare_->take(*message)) && !shares_.take(*message))
             arrived_.push_back(values_.claim(std::move(*message)));
     return any;
 }
@@ -74,6 +87,7 @@ void RankFleet::load()
 
 void RankFleet::finish(bool finalize)
 {
+    shares_.let_go();
     auto ranks = membership_.idle();
     // One of them may have scored models until now, and answered no ping.
     for (const int rank : ranks) mailbox_.detector().extend_grace(rank);
@@ -100,7 +114,14 @@ void RankFleet::dispatch(const Dispatch& task, PointList inputs)
 {
     if (began_ < 0) began_ = clock_seconds();
     memory_.begin();
+    if (shares_.present()) shares_.share().dispatch(task, inputs);
     tasks_.dispatch(task, std::move(inputs));
+}
+
+void RankFleet::close(Worker worker, TaskId task)
+{
+    if (shares_.present()) shares_.share().forget(worker, task);
+    tasks_.close(worker, task);
 }
 
 std::vector<Arrival> RankFleet::wait(Seconds until, const std::atomic<bool>& stop)
@@ -111,7 +132,7 @@ std::vector<Arrival> RankFleet::wait(Seconds until, const std::atomic<bool>& sto
         membership_.find_dead();
         while (!arrived_.empty()) {
             membership_.take(arrived_.front());
-            if (membership_.has_changed()) break;
+            if (tell_changes()) return {};
             const auto message = std::move(arrived_.front());
             arrived_.pop_front();
             const auto worker = membership_.worker_of(message.from);
@@ -119,7 +140,7 @@ std::vector<Arrival> RankFleet::wait(Seconds until, const std::atomic<bool>& sto
                 !membership_.is_dead(worker))
                 return arrivals_of(message);
         }
-        if (membership_.has_changed()) return {};
+        if (tell_changes()) return {};
         if (progress()) continue;
         const auto left = until - now();
         if (left <= 0 || stop) return {};
@@ -135,6 +156,7 @@ std::vector<Arrival> RankFleet::arrivals_of(const ArrivedMessage& message)
         one.sent = sent ? *sent - began_ : 0;
         one.arrived = now();
     }
+    if (shares_.present()) shares_.tell_arrivals(arrivals, now());
     return arrivals;
 }
 
@@ -150,8 +172,35 @@ void RankFleet::set_clock(Seconds now, std::span<const std::int64_t> counts)
 
 // --- membership ----------------------------------------------------------------------------------
 
+// Whether members have changed. Then the owners of shares are told, too.
+bool RankFleet::tell_changes()
+{
+    if (!membership_.has_changed()) return false;
+    if (shares_.present()) {
+        told_ = membership_.take_changes();
+        shares_.tell({.kind = EngineEvent::Kind::changes, .time = now(), .changes = told_});
+    }
+    return true;
+}
+
+// Where parameters are shared out, changes are told at the end of a wait() only, because other
+// engines are told of them at the same point of their history.
+std::vector<Change> RankFleet::changes(std::int64_t)
+{
+    return shares_.present() ? std::exchange(told_, {}) : membership_.take_changes();
+}
+
+void RankFleet::reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members)
+{
+    membership_.reencode(coding->workers(), members);
+    if (!shares_.present()) return;
+    load();  // owners have to know the new supports before they send points
+    shares_.reencode();
+}
+
 void RankFleet::forgets(Worker worker)
 {
+    if (shares_.present()) shares_.share().forget(worker);
     tasks_.forget(worker);
     leaders_.forget(worker);
 }
@@ -164,6 +213,7 @@ void RankFleet::has_loaded(Worker worker)
 
 void RankFleet::has_died(Worker worker, bool replaced)
 {
+    if (shares_.present()) shares_.check_owner(worker);
     tasks_.has_died(worker);
     leaders_.has_died(worker, replaced);
 }
@@ -182,6 +232,12 @@ void RankFleet::aggregate(std::span<const int> groups, std::vector<SharedAddress
 
 std::vector<std::optional<Values>> RankFleet::sums(std::span<const std::vector<Weighted>> groups)
 {
+    if (shares_.present()) {
+        auto& share = shares_.share();
+        share.begin_sums(groups, [this](std::size_t handle) { return values_.values(handle); });
+        receive_until([&] { return share.has_sums(); }, none_of_them);
+        return share.sums();
+    }
     const auto lies_at_node = [this](const Weighted& of) { return values_.is_at_node(of.handle); };
     std::vector<std::size_t> wanted;
     for (std::size_t i = 0; i < groups.size(); ++i)
@@ -206,6 +262,63 @@ std::vector<std::optional<Values>> RankFleet::sums(std::span<const std::vector<W
         [this](ArrivedMessage& message) { return leaders_.take(message); });
     for (const auto group : wanted) found[group].emplace(leaders_.sum(group));
     return found;
+}
+
+// --- shares of the parameters --------------------------------------------------------------------
+
+void RankFleet::share(std::span<const int> groups, std::vector<SharedAddress> contributions,
+                      const std::string& step)
+{
+    membership_.set_groups(groups);
+    const auto answers = [this] {
+        receive_until([this] { return !shares_.is_waiting(); }, none_of_them);
+    };
+    shares_.ask_to_meet(contributions);
+    answers();
+    shares_.deal(step);
+    answers();
+    tasks_.leave_points();
+    shares_.tell({.kind = EngineEvent::Kind::begin});
+    endpoint_.ring();
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> RankFleet::own_share() const
+{
+    if (!shares_.present()) return std::nullopt;
+    return std::pair(std::size_t{0}, shares_.share().ownership().shares.size(0));
+}
+
+void RankFleet::sum_of_blocks(std::span<const double> blocks, std::span<double> sums, bool decides)
+{
+    if (!shares_.present()) return Fleet::sum_of_blocks(blocks, sums, decides);
+    auto& share = shares_.share();
+    share.report(blocks, decides);
+    receive_until([&] { return share.has_reports(); }, none_of_them);
+    share.total(sums);
+}
+
+void RankFleet::fired(int timer)
+{
+    if (shares_.present())
+        shares_.tell({.kind = EngineEvent::Kind::timer, .time = now(), .timer = timer});
+}
+
+trace::Sink& RankFleet::join_models(trace::Sink& whole)
+{
+    return shares_.present() ? shares_.join_models(whole) : whole;
+}
+
+std::vector<double> RankFleet::whole_models(std::span<const ConstNumbers> models)
+{
+    if (!shares_.present()) return Fleet::whole_models(models);
+    shares_.end(models, now());
+    endpoint_.ring();
+    const auto count = static_cast<int>(models.size());
+    receive_until([&] { return shares_.models().has_ended(count); }, none_of_them);
+    shares_.let_go();
+    std::vector<ConstNumbers> whole;
+    for (int i = 0; i < count; ++i) whole.push_back(shares_.models().final(i));
+    return Fleet::whole_models(whole);
 }
 
 // --- scores --------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "ranks/evaluation_team.hpp"
 #include "ranks/leaders.hpp"
 #include "ranks/membership.hpp"
+#include "ranks/share_lead.hpp"
 #include "ranks/task_post.hpp"
 
 namespace quorate {
@@ -39,24 +40,46 @@ public:
     /// @param contributions  for each rank but 0, where it writes them
     void aggregate(std::span<const int> groups, std::vector<SharedAddress> contributions);
 
+    /// Begins to share the parameters out among the hosts, before the first dispatch: this process
+    /// then has share 0, and an engine on each other host, in a worker's process, does what the
+    /// engine here does. Five messages with each worker or owner.
+    /// @param groups         of each worker, that of its host
+    /// @param contributions  for each rank but 0, where it writes them
+    /// @param step           --step, as it was chosen
+    /// @throws BadInput if a host cannot share memory, or there are too few parameters
+    void share(std::span<const int> groups, std::vector<SharedAddress> contributions,
+               const std::string& step);
+    /// The first parameter of this process's share, and how many there are; all: not shared.
+    std::optional<std::pair<std::size_t, std::size_t>> own_share() const;
+
     // What these do is said in fleet/fleet.hpp.
     const std::vector<WorkerInfo>& workers() const override { return membership_.workers(); }
-    int groups() const override { return leaders_.groups(); }
+    int groups() const override { return shares_.present() ? shares_.groups() : leaders_.groups(); }
+    std::string aggregation() const override
+    {
+        return shares_.present() ? "shares" : Fleet::aggregation();
+    }
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
-    const Support& support(Worker worker) override { return *membership_.loaded(worker).support; }
+    void sum_of_blocks(std::span<const double> blocks, std::span<double> sums,
+                       bool decides) override;
+    trace::Sink& join_models(trace::Sink& whole) override;
+    std::vector<double> whole_models(std::span<const ConstNumbers> models) override;
+    void fired(int timer) override;
+    const Support& support(Worker worker) override
+    {
+        return shares_.present() ? shares_.share().support(worker)
+                                 : *membership_.loaded(worker).support;
+    }
     Losses losses(std::size_t handle) override { return values_.losses(handle); }
     PointMemory* point_memory() override;
     /// Seconds on the monotonic clock since the first dispatch.
     Seconds now() const override;
     void dispatch(const Dispatch& task, PointList inputs) override;
-    void close(Worker worker, TaskId task) override { tasks_.close(worker, task); }
+    void close(Worker worker, TaskId task) override;
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     void change(const Change& wanted) override { membership_.change(wanted); }
-    std::vector<Change> changes(std::int64_t) override { return membership_.take_changes(); }
-    void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override
-    {
-        membership_.reencode(coding->workers(), members);
-    }
+    std::vector<Change> changes(std::int64_t) override;
+    void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     /// Drops contributions that come meanwhile.
     void load() override;
     std::size_t adopt(Worker worker, const Values& values) override
@@ -69,8 +92,15 @@ public:
     /// Bytes of tasks, cancels and points, and those of what workers read in shared memory instead,
     /// as if it had travelled. Models to score and short messages that do not wait for these
     /// (pings, assignments, the end) are not counted.
-    std::int64_t bytes_sent() const override { return mailbox_.bytes_sent(); }
-    std::int64_t bytes_received() const override { return values_.bytes_received(); }
+    /// Where parameters are shared out, those of all owners' slices are among them.
+    std::int64_t bytes_sent() const override
+    {
+        return mailbox_.bytes_sent() + (shares_.present() ? shares_.share().points_sent() : 0);
+    }
+    std::int64_t bytes_received() const override
+    {
+        return values_.bytes_received() + (shares_.present() ? shares_.share().sums_received() : 0);
+    }
 
     /// Sends a copy of the model to the spare rank, which scores it on all rows, if that rank has
     /// nothing to do and is not dead. O(parameters).
@@ -99,6 +129,7 @@ private:
 
     void post();
     bool progress();
+    bool tell_changes();
     template <class Done, class Take>
     void receive_until(const Done& done, const Take& take);
     std::vector<Arrival> arrivals_of(const ArrivedMessage& message);
@@ -115,6 +146,8 @@ private:
     Leaders leaders_;
     TaskPost tasks_;
     ArrivedValues values_;
+    ShareLead shares_;
+    std::vector<Change> told_;            // changes that the owners of shares were told of
     std::deque<ArrivedMessage> arrived_;  // messages that nobody has taken yet
     std::optional<EvaluationTeam>
         spare_;                 // the rank that scores as the run goes on, once it is used

@@ -15,13 +15,14 @@
 namespace quorate {
 
 RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
-                       const Computing& computing, MakeCoding make_coding,
+                       const Computing& computing, MakeCoding make_coding, OwnShare own_share,
                        const StragglerModels& stragglers, const ByzantineWorkers& byzantine,
                        Seconds timeout, WorkerMemory& memory)
     : endpoint_(endpoint), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
       mailbox_(endpoint, 10 * timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
                                                  memory.read_here ? &memory.contributions
                                                                   : nullptr},
+      own_share_(std::move(own_share)),
       leader_(endpoint, computing.model.parameters(data.columns()), computing.wire,
               computing.model.precision()),
       evaluation_(endpoint, data, computing.model)
@@ -94,9 +95,9 @@ bool RankWorker::run(const std::atomic<bool>& leave)
         if (leave && !has_left_) give_notice();
         if (!tasks_.is_running() && tasks_.has_next() && has_points(tasks_.next())) begin();
         if (!tasks_.is_running()) {
-            mailbox_.wait();
+            wait();
         } else if (const auto now = clock_seconds(); now < execution_->wake()) {
-            mailbox_.wait(execution_->wake() - now);
+            wait(execution_->wake() - now);
         } else {
             mailbox_.restart_wait();
             if (execution_->step()) send_contribution();
@@ -116,11 +117,30 @@ bool RankWorker::run(const std::atomic<bool>& leave)
 
 void RankWorker::poll()
 {
-    mailbox_.poll([this](const transport::Message& message) { receive(message); });
+    const auto receive = [this](const transport::Message& message) { this->receive(message); };
+    mailbox_.poll(receive);
+    if (owner_) owner_->pass_on(endpoint_, receive);
+}
+
+// Sleeps as Mailbox::wait(). The thread of a share cannot wake this one, and others wait for what
+// it sends.
+void RankWorker::wait(Seconds at_most)
+{
+    constexpr Seconds interval = 2e-4;
+    mailbox_.wait(owner_ ? std::min(at_most, interval) : at_most);
+}
+
+// Begins to own a share, beside the work.
+void RankWorker::own(const transport::Message& message)
+{
+    owner_.emplace(own_share_, *message.bytes);
+    for (const int rank : decode_ownership(*message.bytes).shares.ranks)
+        if (rank != 0 && rank != endpoint_.rank()) endpoint_.expect(rank);
 }
 
 void RankWorker::receive(const transport::Message& message)
 {
+    if (owner_ && ShareOwner::wants(message.tag)) return owner_->take(message);
     switch (message.tag) {
         case transport::Tag::assign: take(MessageReader(*message.bytes).get<Assignment>()); break;
         case transport::Tag::count:
@@ -153,6 +173,7 @@ void RankWorker::receive(const transport::Message& message)
             context_.shared = &memory_.contributions;
             reserve_contributions();
             break;
+        case transport::Tag::own: own(message); break;
         case transport::Tag::lead: leader_.lead(*message.bytes); break;
         case transport::Tag::point_piece: leader_.take_piece(*message.bytes); break;
         case transport::Tag::node_point: leader_.hand_out(*message.bytes); break;
@@ -278,7 +299,7 @@ void RankWorker::send_contribution()
         poll();
         if (!execution_ || execution_->id() != id || stopped_) return;
         if (!mailbox_.is_sending()) break;
-        mailbox_.wait();
+        wait();
     }
     idle_ += clock_seconds() - began;
     mailbox_.send(transport::Tag::contribution,

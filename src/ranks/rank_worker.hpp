@@ -10,6 +10,7 @@
 #include "ranks/mailbox.hpp"
 #include "ranks/messages.hpp"
 #include "ranks/node_leader.hpp"
+#include "ranks/share_owner.hpp"
 #include "ranks/task_execution.hpp"
 #include "scheme/coding.hpp"
 
@@ -23,10 +24,11 @@ class RankWorker {
 public:
     /// The rank idles until it is assigned a worker. All references must outlive this object.
     /// @param make_coding  makes the scheme for a number of workers; tells what a worker stores
+    /// @param own_share    runs the engine of a share, if this rank is to own one
     /// @param timeout      seconds; the coordinator is taken for dead when it is silent for ten
     ///                     times as long
     RankWorker(transport::Endpoint& endpoint, const DataSet& data, const Computing& computing,
-               MakeCoding make_coding, const StragglerModels& stragglers,
+               MakeCoding make_coding, OwnShare own_share, const StragglerModels& stragglers,
                const ByzantineWorkers& byzantine, Seconds timeout, WorkerMemory& memory);
 
     /// Drops all tasks, loads the shard of a worker of the coding, and sends `ready`. Reads the
@@ -61,6 +63,8 @@ private:
     bool shares_memory() const { return memory_.points.present() && memory_.read_here; }
     void say_ready(std::int64_t rows, Support support);
     void poll();
+    void wait(Seconds at_most = never);
+    void own(const transport::Message& message);
     void receive(const transport::Message& message);
     void accept(std::shared_ptr<transport::Bytes> bytes);
     LocalPoint local_point(BorrowedBlocks& points, std::int64_t block);
@@ -82,6 +86,7 @@ private:
     Mailbox mailbox_;
     WorkerContext context_;
     TaskQueue<Order> tasks_;
+    OwnShare own_share_;
     NodeLeader leader_;
     EvaluationMember evaluation_;
     // Points that the leader of the node has handed out, and whose tasks are still to come.
@@ -100,6 +105,7 @@ private:
     std::int64_t count_ = 0;             // tasks begun that are keyed by this count
     std::optional<Seconds> idle_since_;  // none: it has had no task yet
     Seconds idle_ = 0;                   // not yet told to the coordinator
+    std::optional<ShareOwner> owner_;    // of a share of the parameters
 };
 
 }  // namespace quorate

@@ -121,7 +121,7 @@ TaskMessage::Travel TaskPost::travel(Worker worker, Version version, const Point
 {
     using enum TaskMessage::Travel;
     // A point may still wait for its turn to go to the leader, so the worker need not have it.
-    if (leaders_.lead(worker)) return by_leader;
+    if (!brings_points_ || leaders_.lead(worker)) return by_leader;
     const auto& there = of(worker).known;
     if (std::find(there.begin(), there.end(), version) != there.end()) return known;
     const bool reads = membership_.workers()[static_cast<std::size_t>(worker)].shared;
@@ -138,7 +138,7 @@ void TaskPost::send_task(Worker worker, TaskId task, SharedTask& shared)
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& point = shared.points[i];
         travels.push_back(travel(worker, inputs[i].version, point));
-        if (travels.back() == TaskMessage::Travel::by_leader)
+        if (brings_points_ && travels.back() == TaskMessage::Travel::by_leader)
             leaders_.hand_out(worker, task, inputs[i].version, point);
         if (travels.back() != TaskMessage::Travel::shared) continue;
         memory_.lend(point, membership_.rank(worker));

@@ -25,6 +25,8 @@ public:
     {
     }
 
+    /// From here on no task brings points: the owners of shares hand them out.
+    void leave_points() { brings_points_ = false; }
     /// Takes a task, as Fleet::dispatch() does.
     void dispatch(const Dispatch& task, PointList inputs);
     /// Has a worker drop a task.
@@ -78,6 +80,7 @@ private:
     Leaders& leaders_;
     CoordinatorMemory& memory_;
     Wire wire_;
+    bool brings_points_ = true;
     std::vector<Box> boxes_;         // by worker
     std::deque<Worker> queue_;       // workers with orders waiting, in the order of dispatch
     std::vector<Worker> cancelled_;  // workers that are to be told to drop tasks

@@ -56,17 +56,18 @@ Seconds saved(const Training& training, const std::vector<WorkerInfo>& workers, 
 Option aggregation_option()
 {
     return {
-        "aggregate", "auto|flat|node", "auto",
-        "where contributions are added up: flat, at the coordinator; or each node adds up those "
-        "of its workers and gets each point once. auto: by node if there are several and that "
-        "takes less time for the supports of this data set"};
+        "aggregate", "auto|flat|node|shares", "auto",
+        "where contributions are added up: flat, at the coordinator; node, each node adds up those "
+        "of its workers and gets each point once; or shares, each node also owns a share of the "
+        "parameters, adds it up and updates it. auto: by node if there are several and that takes "
+        "less time for the supports of this data set"};
 }
 
 void check_aggregation(const Training& training)
 {
     const auto& settings = training.settings;
-    if (settings.one_of("aggregate", {"auto", "flat", "node"}) == "node" &&
-        !adds_up(training.coding->needs))
+    const auto wanted = settings.one_of("aggregate", {"auto", "flat", "node", "shares"});
+    if ((wanted == "node" || wanted == "shares") && !adds_up(training.coding->needs))
         settings.refuse("aggregate",
                         fmt::format(", but --scheme {} needs each contribution at the coordinator: "
                                     "use flat or auto",
@@ -80,7 +81,7 @@ std::vector<int> groups_to_aggregate(const Training& training,
     const auto wanted = settings.text("aggregate");
     const Nodes nodes(workers);
     if (wanted == "flat" || !adds_up(training.coding->needs) || nodes.names.size() < 2) return {};
-    if (wanted != "node" && saved(training, workers, nodes) <= 0) return {};
+    if (wanted == "auto" && saved(training, workers, nodes) <= 0) return {};
     std::vector<int> groups;
     for (const auto& worker : workers)
         groups.push_back(static_cast<int>(nodes.number(worker.host)));
@@ -104,8 +105,11 @@ void note_aggregation(const Training& training, const Fleet& fleet)
     if (nodes.names.size() < 2 || training.settings.text("aggregate") == "flat" ||
         !adds_up(training.coding->needs))
         return;
+    const auto way = fleet.aggregation();
     log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),
-                                    fleet.groups() > 1 ? "by node" : "at the coordinator"));
+                                    way == "node"     ? "by node"
+                                    : way == "shares" ? "by node, for the owners of shares"
+                                                      : "at the coordinator"));
 }
 
 }  // namespace quorate

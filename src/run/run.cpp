@@ -113,7 +113,7 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
                    {"slowdown", settings.text("slowdown")},
                    {"wire", settings.text("wire")},
                    {"nodes", fmt::format("{}", fmt::join(Nodes(run.fleet.workers()).names, " "))},
-                   {"aggregate", run.fleet.groups() > 1 ? "node" : "flat"},
+                   {"aggregate", run.fleet.aggregation()},
                    {"trace_arrivals", recorded == Arrivals::all    ? "all"
                                       : recorded == Arrivals::used ? "used"
                                                                    : "none"}};
@@ -162,7 +162,7 @@ public:
     // @param run, record  must outlive this object
     RunObserver(const Run& run, trace::Record& record, Watch watch)
         : run_(run), training_(run.training), record_(record), watch_(std::move(watch)),
-          stopping_(training_.stop_rules, training_.regularizer),
+          stopping_(training_.stop_rules, training_.regularizer, sums_over(run.fleet)),
           on_divergence_(training_.settings.one_of("on-divergence", {"stop", "warn", "ignore"}))
     {
         if (run.resumed)
@@ -324,15 +324,17 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     std::optional<History> history;
     if (resumed && run.past_from_trace) history.emplace(run.training, *resumed);
     Engine engine(engine_options(run), *run.training.coding->scheme,
-                  history ? history->fleet : run.fleet, run.optimizers, record);
+                  history ? history->fleet : run.fleet, run.optimizers,
+                  run.fleet.join_models(record));
     if (resumed) {
         engine.resume(resumed->past(), history ? &run.fleet : nullptr);
         restore(run.optimizers, resumed->checkpoint);
     }
-    const auto outcome = observer.end(engine.run(stop, observer.of_engine()));
-    std::vector<double> final;
-    for (const auto& optimizer : run.optimizers)
-        std::ranges::copy(optimizer->model().doubles(), std::back_inserter(final));
+    const auto rounds = engine.run(stop, observer.of_engine());
+    std::vector<ConstNumbers> models;
+    for (const auto& optimizer : run.optimizers) models.push_back(optimizer->model());
+    const auto final = run.fleet.whole_models(models);
+    const auto outcome = observer.end(rounds);
     record.finish(final, outcome.completed ? "completed" : "interrupted", outcome.stopped_at);
     return outcome;
 }

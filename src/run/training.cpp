@@ -406,7 +406,18 @@ int coordinator_threads(const Settings& settings, std::int64_t parameters)
 
 }  // namespace
 
-Optimizers begin_training(Training& training)
+namespace {
+
+std::vector<double> part_of(std::vector<double> all, const std::optional<ShareRange>& share)
+{
+    if (!share) return all;
+    const auto part = std::span(all).subspan(share->first, share->second);
+    return {part.begin(), part.end()};
+}
+
+}  // namespace
+
+Optimizers begin_training(Training& training, const std::optional<ShareRange>& share)
 {
     auto& settings = training.settings;
     const bool displaces = training.coding->needs.displaces;
@@ -426,21 +437,23 @@ Optimizers begin_training(Training& training)
     for (int model = 0; model < training.coding->needs.models; ++model)
         optimizers.push_back(
             chosen(quorate::optimizers(), settings, "optimizer")
-                .make(
-                    settings,
-                    training.model
-                        ? initial_model(settings, training.seed + static_cast<std::uint64_t>(model),
-                                        *training.model, training.columns)
-                        : std::vector<double>(),
-                    // What workers decay in their local steps is not decayed again.
-                    displaces ? Regularizer() : training.regularizer));
+                .make(settings,
+                      training.model
+                          ? part_of(initial_model(settings,
+                                                  training.seed + static_cast<std::uint64_t>(model),
+                                                  *training.model, training.columns),
+                                    share)
+                          : std::vector<double>(),
+                      // What workers decay in their local steps is not decayed again.
+                      displaces ? Regularizer() : training.regularizer));
     if (optimizers[0]->model().precision() != training.precision())
         settings.refuse(
             "optimizer",
             fmt::format(", which is not for the {} of --model {}",
                         training.precision() == Precision::binary64 ? "doubles" : "floats",
                         settings.text("model")));
-    const auto threads = coordinator_threads(settings, training.width());
+    const auto threads = coordinator_threads(
+        settings, share ? static_cast<std::int64_t>(share->second) : training.width());
     training.engine.estimates.threads = threads;
     for (const auto& optimizer : optimizers) optimizer->use_threads(threads);
     return optimizers;

@@ -38,6 +38,14 @@ enum class Tag : int {
     release,      // coordinator, to a leader: contributions that are needed no more
     sum,          // coordinator, to a leader: contributions to add up
     sum_answer,   // leader: their sum
+    // Of vectors that several hosts have shares of, see share_messages.hpp:
+    own,          // coordinator, to a leader: it owns a share, and which
+    owns,         // leader: it is ready for messages of the other owners
+    event,        // coordinator, to owners: what its engine was told
+    point_slice,  // owner, to another one: its share of a point
+    sum_slice,    // owner, to another one: of the sum of its host's contributions, the other's share
+    block_sums,   // owner: of what its share adds to a scalar of a whole vector
+    model_slice,  // owner, to the coordinator: its share of a model that is kept
 };
 
 /// A message that has come, whole.

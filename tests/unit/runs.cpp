@@ -19,6 +19,10 @@ DataSets::DataSets()
         "generate --quiet --rows 400 --columns 5000 --nnz-per-row 20 --test-rows 40 --seed 5 "
         "--output " +
         sparse);
+    command(
+        "generate --quiet --rows 400 --columns 9000 --nnz-per-row 30 --test-rows 40 --seed 5 "
+        "--output " +
+        wide);
 }
 
 const DataSets& data_sets()

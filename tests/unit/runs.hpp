@@ -18,6 +18,7 @@ namespace quorate::test {
 struct DataSets {
     Folder folder;
     std::string dense = folder.file("dense.h5"), sparse = folder.file("sparse.h5");
+    std::string wide = folder.file("wide.h5");  // columns for the shares of three hosts
     DataSets();
 };
 const DataSets& data_sets();

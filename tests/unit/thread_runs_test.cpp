@@ -193,6 +193,45 @@ TEST_P(OnNodes, LeadersMayDie)
 
 INSTANTIATE_TEST_SUITE_P(Tried, OnNodes, testing::ValuesIn(tried_ways()), way_name);
 
+// --- shares of the parameters
+// ----------------------------------------------------------------
+
+class OnShares : public ThreadRun {
+protected:
+    void share_out(const std::string& more) const
+    {
+        const auto trace = folder_.file("a.h5");
+        const auto said = run_on_threads(
+            words("--aggregate shares " + more, data_sets().wide) + " --quiet --trace " + trace,
+            {hosts_of(ranks_of(GetParam()), 3), {}});
+        if (is_refused_by_node(said) || is_refused_by_shares(said)) return;
+        ASSERT_EQ(said.status, 0) << said.text;
+        EXPECT_EQ(check(trace).trace.text("aggregate"), "shares");
+    }
+
+private:
+    static bool is_refused_by_shares(const Said& said)
+    {
+        const auto says = [&](const char* why) { return said.text.find(why) != std::string::npos; };
+        return says("needs all parameters in one process") || says("its message is no shorter");
+    }
+};
+
+TEST_P(OnShares, OwnersDoWhatTheCoordinatorDecides) { share_out(""); }
+
+using OnSharesThatChange = OnShares;
+
+// Worker 3 is not the first one of its host, which owns a share.
+TEST_P(OnSharesThatChange, WorkersThatOwnNoneMayLeaveJoinAndDie)
+{
+    share_out("--rounds 20 --timeout 1 --events '2r leave 3; 5r join 3; 9r kill 3'");
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, OnShares, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, OnShares, testing::ValuesIn(stateful_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Further, OnShares, testing::ValuesIn(further_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Tried, OnSharesThatChange, testing::ValuesIn(tried_ways()), way_name);
+
 // --- scores
 // ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ranks/host_share.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.hpp"
+
+namespace quorate {
+
+HostShare::HostShare(Ownership ownership, Wire wire, Precision precision, int readers,
+                     std::function<bool(int)> gone, transport::Pool& pool, Send send)
+    : own_(std::move(ownership)), wire_(wire), precision_(precision), readers_(readers),
+      pool_(pool), send_(std::move(send))
+{
+    for (const auto group : own_.shares.groups) groups_ = std::max(groups_, group + 1);
+    if (own_.group() >= 0) {
+        sum_ = NumberVector(static_cast<std::size_t>(own_.shares.bounds.back()), precision_);
+        memory_ = {"quorate-share-points", readers_, std::move(gone)};
+    }
+    take_supports();
+}
+
+// Notes what hosts touch.
+void HostShare::take_supports()
+{
+    const auto touched = [&](int group, std::shared_ptr<const Support> ShareWorker::*which,
+                             std::int64_t parameters) {
+        std::vector<const Support*> all;
+        for (const auto& worker : own_.workers)
+            if (worker.info.group == group) all.push_back((worker.*which).get());
+        return union_of(all, parameters);
+    };
+    others_.clear();
+    here_.clear();
+    unions_.clear();
+    for (int group = 0; group < groups_; ++group)
+        others_.push_back(touched(group, &ShareWorker::part,
+                                  static_cast<std::int64_t>(own_.shares.size(share()))));
+    if (own_.group() < 0) return;
+    const auto all = touched(own_.group(), &ShareWorker::whole, own_.shares.bounds.back());
+    for (std::size_t other = 0; other < own_.shares.count(); ++other)
+        here_.push_back(all.slice(own_.shares.first(other), own_.shares.last(other)));
+}
+
+void HostShare::reencode(std::vector<ShareWorker> workers)
+{
+    own_.workers = std::move(workers);
+    take_supports();
+    ++codings_;
+    // Points that hosts have lack columns of the new supports.
+    for (const auto& [version, point] : std::exchange(points_, {}))
+        if (point.begun()) memory_.give_back(point.whole);
+    for (const auto& slice : std::exchange(early_, {})) take_point(slice);
+}
+
+namespace {
+
+// A hash of what is added up, by FNV-1a.
+std::uint64_t hash_of(std::span<const std::vector<Weighted>> groups)
+{
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
+    for (const auto& terms : groups)
+        for (const auto& term : terms) {
+            add(static_cast<std::uint64_t>(term.worker));
+            add(std::bit_cast<std::uint64_t>(term.weight));
+        }
+    return hash;
+}
+
+}  // namespace
+
+std::size_t HostShare::owner_of(int group) const
+{
+    return static_cast<std::size_t>(std::ranges::find(own_.shares.groups, group) -
+                                    own_.shares.groups.begin());
+}
+
+// --- points --------------------------------------------------------------------------------------
+
+void HostShare::dispatch(const Dispatch& task, const PointList& inputs)
+{
+    drop_points();
+    const auto& to = of(task.worker);
+    for (std::size_t i = 0; i < task.inputs.size(); ++i) {
+        const auto version = task.inputs[i];
+        send_point(version, inputs[i], to.info.group);
+        if (to.info.group != own_.group()) continue;
+        auto& point = points_.at(version);
+        const Delivery delivery{to.info.rank, to.shard, task.task};
+        if (point.missing == 0)
+            deliver(point, version, delivery);
+        else
+            point.waiting.push_back(delivery);
+    }
+}
+
+// Sends this share's slice of a point to the host of a group, unless it was sent there.
+void HostShare::send_point(Version version, const Point& slice, int group)
+{
+    auto& point = points_[version];
+    point.slice = slice;
+    if (!point.sent.insert(group).second) return;
+    if (group == own_.group()) {
+        put(point, share(), [&](Numbers to) { copy(*slice, to); });
+        return;
+    }
+    const auto& touched = others_[static_cast<std::size_t>(group)];
+    auto bytes = make_message(pool_, [&](MessageWriter& out) {
+        out.put(PointSlice{own_.share, version, codings_});
+        with_number(wire_, [&]<class Number>(Number) {
+            out.numbers<Number>(touched.size(), [&](Number* to) { touched.gather(*slice, to); });
+        });
+    });
+    own_points_ += static_cast<std::int64_t>(bytes->size());
+    send_(own_.shares.ranks[owner_of(group)], transport::Tag::point_slice, std::move(bytes));
+}
+
+// Gets memory for a point that this host is going to have.
+void HostShare::begin(Arriving& point)
+{
+    const auto parameters = static_cast<std::size_t>(own_.shares.bounds.back());
+    point.missing = own_.shares.count();
+    point.whole = memory_.take(doubles_for(parameters, precision_));
+    if (!point.whole)
+        throw Failure(
+            fmt::format("there are no {} bytes of memory left for a point of the workers of this "
+                        "host: ask for more memory, start fewer ranks on it, or use --aggregate "
+                        "flat",
+                        parameters * bytes_of(precision_)));
+}
+
+// Takes a slice of a point, and hands the point out if it was the last one.
+// @param fill  writes the numbers of the share
+void HostShare::put(Arriving& point, std::size_t share, const std::function<void(Numbers)>& fill)
+{
+    if (!point.begun()) begin(point);
+    const auto whole = numbers_at(static_cast<void*>(point.whole),
+                                  static_cast<std::size_t>(own_.shares.bounds.back()), precision_);
+    fill(
+        whole.subspan(static_cast<std::size_t>(own_.shares.first(share)), own_.shares.size(share)));
+    --point.missing;
+}
+
+void HostShare::deliver(const Arriving& point, Version version, const Delivery& to)
+{
+    const Delivered told{memory_.address(), memory_.lend(point.whole, to.rank), version, to.task,
+                         to.shard};
+    send_(to.rank, transport::Tag::delivery, encode_values(pool_, told));
+}
+
+void HostShare::forget(Worker worker, std::optional<TaskId> task)
+{
+    for (auto& [version, point] : points_)
+        std::erase_if(point.waiting, [&](const Delivery& one) {
+            return one.rank == of(worker).info.rank && (!task || one.task == *task);
+        });
+}
+
+// Forgets points that no task names any more. One that this host has begun to get stays until all
+// of its slices have come, because they would begin it again.
+void HostShare::drop_points()
+{
+    std::erase_if(points_, [this](const auto& one) {
+        const auto& point = one.second;
+        const bool here = own_.group() >= 0 && point.sent.contains(own_.group());
+        if (point.sent.empty() || !point.slice.expired() || (here && point.missing > 0))
+            return false;
+        if (point.begun()) memory_.give_back(point.whole);
+        return true;
+    });
+}
+
+void HostShare::take_point(const std::shared_ptr<transport::Bytes>& bytes)
+{
+    MessageReader in(*bytes);
+    const auto [from, version, coding] = in.get<PointSlice>();
+    if (coding > codings_) early_.push_back(bytes);
+    if (coding != codings_) return;
+    const auto share = static_cast<std::size_t>(from);
+    const auto& touched = here_[share];
+    auto& point = points_[version];
+    put(point, share, [&](Numbers to) {
+        with_number(wire_, [&]<class Number>(Number) {
+            touched.scatter(in.numbers<Number>(touched.size()), 0, to);
+        });
+    });
+    if (point.missing > 0) return;
+    for (const auto& delivery : std::exchange(point.waiting, {})) deliver(point, version, delivery);
+}
+
+// --- messages ------------------------------------------------------------------------------------
+
+bool HostShare::take(transport::Message& message)
+{
+    MessageReader in(*message.bytes);
+    switch (message.tag) {
+        case transport::Tag::point_slice: take_point(message.bytes); return true;
+        case transport::Tag::sum_slice: {
+            const auto head = in.get<SumSlice>();
+            own_sums_ += static_cast<std::int64_t>(message.bytes->size());
+            slices_[{head.number, head.group}] = std::move(message.bytes);
+            return true;
+        }
+        case transport::Tag::block_sums: {
+            const auto head = in.get<BlockSums>();
+            points_sent_ += head.points_sent;
+            sums_received_ += head.sums_received;
+            const auto blocks = in.doubles(static_cast<std::size_t>(head.blocks));
+            blocks_[head.number][head.share].assign(blocks.begin(), blocks.end());
+            return true;
+        }
+        default: return false;
+    }
+}
+
+// --- sums ----------------------------------------------------------------------------------------
+
+// Returns the union of the supports of the workers of a sum. The workers are often the same ones.
+std::shared_ptr<const Support> HostShare::union_of_used(
+    std::span<const Weighted> terms, std::shared_ptr<const Support> ShareWorker::*which)
+{
+    constexpr std::size_t most = 64;  // that are kept
+    std::vector<Worker> used;
+    for (const auto& term : terms)
+        if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
+    if (unions_.size() > most) unions_.clear();
+    auto& known = unions_[{which == &ShareWorker::whole, used}];
+    if (!known) {
+        std::vector<const Support*> all;
+        for (const auto worker : used) all.push_back((of(worker).*which).get());
+        known = std::make_shared<const Support>(union_of(all, all[0]->whole()));
+    }
+    return known;
+}
+
+void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
+                           const std::function<Values(std::size_t)>& values)
+{
+    ++sums_;
+    terms_ = hash_of(groups);
+    std::erase_if(slices_, [this](const auto& one) { return one.first.first < sums_; });
+    forming_.assign(groups.size(), {});
+    for (std::size_t group = 0; group < groups.size(); ++group)
+        if (!groups[group].empty())
+            forming_[group] = union_of_used(groups[group], &ShareWorker::part);
+    if (own_.group() < 0) return;
+    const auto& terms = groups[static_cast<std::size_t>(own_.group())];
+    if (terms.empty()) return;
+    const auto touched = union_of_used(terms, &ShareWorker::whole);
+    std::vector<Values> all;
+    for (const auto& term : terms) all.push_back(values(term.handle));
+    // Each owner begins with another one's slice, so that all links are in use at once.
+    for (std::size_t i = 1; i <= own_.shares.count(); ++i) {
+        const auto to = (share() + i) % own_.shares.count();
+        const auto first = own_.shares.first(to), last = own_.shares.last(to);
+        const auto slice =
+            Numbers(sum_).subspan(static_cast<std::size_t>(first), own_.shares.size(to));
+        clear(slice);
+        Numbers(sum_).visit([&](auto whole) {
+            for (std::size_t term = 0; term < terms.size(); ++term)
+                std::visit(
+                    [&](auto packed) {
+                        all[term].support.add(terms[term].weight, packed, whole,
+                                              static_cast<std::size_t>(first),
+                                              static_cast<std::size_t>(last));
+                    },
+                    all[term].packed);
+        });
+        const auto part = touched->slice(first, last);
+        auto bytes = make_message(pool_, [&](MessageWriter& out) {
+            out.put(SumSlice{own_.group(), sums_, terms_});
+            with_number(wire_, [&]<class Number>(Number) {
+                out.numbers<Number>(part.size(), [&](Number* at) { part.gather(slice, at); });
+            });
+        });
+        if (to == share())
+            slices_[{sums_, own_.group()}] = std::move(bytes);
+        else
+            send_(own_.shares.ranks[to], transport::Tag::sum_slice, std::move(bytes));
+    }
+}
+
+bool HostShare::has_sums() const
+{
+    for (std::size_t group = 0; group < forming_.size(); ++group)
+        if (forming_[group] && !slices_.contains({sums_, static_cast<std::int64_t>(group)}))
+            return false;
+    return true;
+}
+
+std::vector<std::optional<Values>> HostShare::sums() const
+{
+    std::vector<std::optional<Values>> found(forming_.size());
+    for (std::size_t group = 0; group < forming_.size(); ++group) {
+        if (!forming_[group]) continue;
+        const auto& support = *forming_[group];
+        MessageReader in(*slices_.at({sums_, static_cast<std::int64_t>(group)}));
+        if (in.get<SumSlice>().terms != terms_)
+            throw Failure(
+                "the owners of shares have added up different contributions: their hosts compute "
+                "differently; use hosts with equal processors and libraries, or --aggregate node");
+        found[group].emplace(Values{support,
+                                    with_number(wire_,
+                                                [&]<class Number>(Number) -> Packed {
+                                                    return in.numbers<Number>(support.size());
+                                                }),
+                                    {}});
+    }
+    return found;
+}
+
+// --- scalars -------------------------------------------------------------------------------------
+
+void HostShare::report(std::span<const double> blocks, bool decides)
+{
+    ++reports_;
+    blocks_.erase(blocks_.begin(), blocks_.lower_bound(reports_));
+    blocks_[reports_][own_.share].assign(blocks.begin(), blocks.end());
+    const BlockSums head{own_.share, reports_, std::exchange(own_points_, 0),
+                         std::exchange(own_sums_, 0), std::ssize(blocks)};
+    points_sent_ += head.points_sent;
+    sums_received_ += head.sums_received;
+    for (std::size_t to = 0; to < own_.shares.count(); ++to) {
+        if (to == share() || (to > 0 && !decides)) continue;
+        send_(own_.shares.ranks[to], transport::Tag::block_sums,
+              make_message(pool_, [&](MessageWriter& out) {
+                  out.put(head);
+                  out.numbers<double>(blocks.size(),
+                                      [&](double* at) { std::ranges::copy(blocks, at); });
+              }));
+    }
+}
+
+bool HostShare::has_reports() const
+{
+    const auto at = blocks_.find(reports_);
+    return at != blocks_.end() && at->second.size() == own_.shares.count();
+}
+
+void HostShare::total(std::span<double> sums) const
+{
+    std::vector<double> all;
+    for (const auto& [share, blocks] : blocks_.at(reports_))
+        all.insert(all.end(), blocks.begin(), blocks.end());
+    sum_blocks(all, sums);
+}
+
+}  // namespace quorate

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ranks/share_lead.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.hpp"
+#include "fleet/shares.hpp"
+
+namespace quorate {
+
+void ShareLead::refuse(Worker worker, const std::string& why) const
+{
+    throw BadInput(
+        fmt::format("--aggregate shares is not possible: worker {} on {} {}; use --aggregate node "
+                    "or flat",
+                    worker, membership_.workers()[static_cast<std::size_t>(worker)].host, why));
+}
+
+void ShareLead::ask(int rank, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes)
+{
+    unanswered_.push_back(rank);
+    mailbox_.send_aside(rank, tag, std::move(bytes));
+}
+
+void ShareLead::ask_to_meet(std::span<const SharedAddress> contributions)
+{
+    const auto& workers = membership_.workers();
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+        const auto& [rank, host, rows, columns, shared, group] = workers[i];
+        const auto worker = static_cast<Worker>(i);
+        peers_.resize(std::max(peers_.size(), static_cast<std::size_t>(group) + 1));
+        if (host == mailbox_.endpoint().host()) {
+            if (!shared) refuse(worker, "does not share memory with the coordinator");
+            continue;
+        }
+        const auto& address = contributions[static_cast<std::size_t>(rank - 1)];
+        if (address.file < 0) refuse(worker, "has no shared memory");
+        peers_[static_cast<std::size_t>(group)].push_back({worker, rank, address});
+    }
+    for (const auto& peers : peers_)
+        for (const auto& peer : peers)
+            ask(static_cast<int>(peer.rank), transport::Tag::peers,
+                encode_peers(peers, mailbox_.pool()));
+}
+
+// What the owner of a share is told.
+Ownership ShareLead::ownership(std::size_t share) const
+{
+    const auto& workers = membership_.workers();
+    Ownership own{.share = static_cast<std::int64_t>(share), .shares = dealt_, .step = step_};
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+        const auto& [worker, shard, support] = membership_.loaded(static_cast<Worker>(i));
+        auto& told = own.workers.emplace_back();
+        told.info = workers[i];
+        told.shard = shard;
+        told.part = std::make_shared<const Support>(
+            support->slice(dealt_.first(share), dealt_.last(share)));
+        if (workers[i].group == own.group()) told.whole = support;
+    }
+    if (share > 0) own.peers = peers_[static_cast<std::size_t>(own.group())];
+    return own;
+}
+
+void ShareLead::deal(const std::string& step)
+{
+    const auto& workers = membership_.workers();
+    step_ = step;
+    dealt_ = {{}, {0}, {-1}};
+    std::vector<Support> touched;
+    for (std::size_t group = 0; group < peers_.size(); ++group) {
+        std::vector<const Support*> all;
+        for (std::size_t i = 0; i < workers.size(); ++i)
+            if (workers[i].group == static_cast<int>(group))
+                all.push_back(membership_.loaded(static_cast<Worker>(i)).support.get());
+        touched.push_back(union_of(all, parameters_));
+        if (peers_[group].empty()) {
+            dealt_.groups[0] = static_cast<int>(group);
+            continue;
+        }
+        dealt_.ranks.push_back(static_cast<int>(peers_[group][0].rank));
+        dealt_.groups.push_back(static_cast<int>(group));
+    }
+    std::vector<const Support*> of_hosts;
+    for (const auto& support : touched) of_hosts.push_back(&support);
+    dealt_.bounds = cut_shares(of_hosts, parameters_, static_cast<int>(dealt_.count()));
+    if (dealt_.bounds.size() != dealt_.count() + 1)
+        throw BadInput(
+            fmt::format("--aggregate shares is not possible: {} parameters are too few for {} "
+                        "hosts, whose shares are multiples of {}; use --aggregate node or flat",
+                        parameters_, dealt_.count(), sum_block));
+    for (const auto& peers : peers_)
+        for (const auto& peer : peers)
+            mailbox_.send_aside(static_cast<int>(peer.rank), transport::Tag::keep,
+                                mailbox_.pool().take(0));
+    for (std::size_t share = 1; share < dealt_.count(); ++share)
+        ask(dealt_.ranks[share], transport::Tag::own, encode(ownership(share), mailbox_.pool()));
+    auto& endpoint = mailbox_.endpoint();
+    share_.emplace(
+        ownership(0), wire_, precision_, endpoint.size(),
+        [&endpoint](int rank) { return endpoint.has_ended(rank); }, mailbox_.pool(),
+        [this](int rank, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes) {
+            mailbox_.send_aside(rank, tag, std::move(bytes));
+        });
+}
+
+void ShareLead::reencode()
+{
+    for (std::size_t share = 1; share < dealt_.count(); ++share)
+        mailbox_.send_aside(dealt_.ranks[share], transport::Tag::own,
+                            encode(ownership(share), mailbox_.pool()));
+    share_->reencode(ownership(0).workers);
+}
+
+bool ShareLead::take(transport::Message& message)
+{
+    const bool answer = std::ranges::find(unanswered_, message.from) != unanswered_.end();
+    switch (message.tag) {
+        case transport::Tag::met:
+            if (!answer) return false;
+            if (MessageReader(*message.bytes).get<std::int64_t>() == 0)
+                refuse(membership_.worker_of(message.from),
+                       "cannot read what others of its host write");
+            [[fallthrough]];
+        case transport::Tag::owns: std::erase(unanswered_, message.from); return true;
+        case transport::Tag::model_slice: models_->take(*message.bytes); return true;
+        default: return share_ && share_->take(message);
+    }
+}
+
+void ShareLead::check_owner(Worker worker) const
+{
+    const auto& info = membership_.workers()[static_cast<std::size_t>(worker)];
+    if (!over_ && std::ranges::find(shares().ranks, info.rank) != shares().ranks.end())
+        throw Failure(
+            fmt::format("worker {} on {} is dead, and with it the share of the parameters that it "
+                        "owned: begin the run again, or use --aggregate node",
+                        worker, info.host));
+}
+
+void ShareLead::tell(const EngineEvent& event)
+{
+    const auto bytes = encode(event, mailbox_.pool());
+    for (const int rank : shares().ranks)
+        if (rank != 0) mailbox_.send(rank, transport::Tag::event, bytes);
+}
+
+void ShareLead::tell_arrivals(std::span<const Arrival> arrivals, Seconds now)
+{
+    EngineEvent event{.kind = EngineEvent::Kind::arrivals, .time = now};
+    for (const auto& arrival : arrivals) event.arrivals.push_back(values_.came(arrival));
+    tell(event);
+}
+
+trace::Sink& ShareLead::join_models(trace::Sink& behind)
+{
+    return models_.emplace(shares(), precision_, behind);
+}
+
+void ShareLead::end(std::span<const ConstNumbers> models, Seconds now)
+{
+    for (std::size_t i = 0; i < models.size(); ++i) models_->end(static_cast<int>(i), models[i]);
+    tell({.kind = EngineEvent::Kind::end, .time = now, .kept = models_->last()});
+}
+
+}  // namespace quorate

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ranks/arrived_values.hpp"
+#include "ranks/host_share.hpp"
+#include "ranks/whole_models.hpp"
+
+namespace quorate {
+
+/// What the coordinator does where several hosts have shares of the parameters: it deals the shares,
+/// tells the owners what its own engine is told, and owns share 0 for its own host. Never waits.
+/// Local.
+class ShareLead {
+public:
+    /// @param mailbox, membership, values  must outlive this object
+    ShareLead(CoordinatorMailbox& mailbox, const Membership& membership,
+              const ArrivedValues& values, std::int64_t parameters, Wire wire, Precision precision)
+        : mailbox_(mailbox), membership_(membership), values_(values), parameters_(parameters),
+          wire_(wire), precision_(precision)
+    {
+    }
+
+    /// Asks the workers of each other host whether they can read what the others of it write.
+    /// @param contributions  for each rank but 0, where it writes them
+    void ask_to_meet(std::span<const SharedAddress> contributions);
+    /// Cuts the parameters into shares, and deals them: to this process and to a worker of each
+    /// other host. When all have answered ask_to_meet().
+    /// @param step  --step, as it was chosen
+    /// @throws Failure if there are too few parameters, or workers that cannot share memory
+    void deal(const std::string& step);
+    /// The code was made again, and workers have loaded what it says: tells the owners.
+    void reencode();
+    /// Whether some rank has not answered what it was asked last.
+    bool is_waiting() const { return !unanswered_.empty(); }
+    /// Takes a message. @return whether it was for this object
+    bool take(transport::Message& message);
+    /// @throws Failure if the worker owns a share and the run goes on, because nobody else has its
+    ///         slices
+    void check_owner(Worker worker) const;
+    /// The run is over, however it has ended: owners may end.
+    void let_go() { over_ = true; }
+
+    /// Whether deal() was called.
+    bool present() const { return share_.has_value(); }
+    HostShare& share() { return *share_; }
+    const HostShare& share() const { return *share_; }
+    int groups() const { return share_->groups(); }
+    const Shares& shares() const { return dealt_; }
+
+    /// Tells the other owners what the coordinator's fleet has told its engine.
+    void tell(const EngineEvent& event);
+    void tell_arrivals(std::span<const Arrival> arrivals, Seconds now);
+
+    /// Makes the sink that joins models. @param behind  receives whole ones
+    trace::Sink& join_models(trace::Sink& behind);
+    /// Takes the coordinator's slices of the final models, and asks for the others.
+    void end(std::span<const ConstNumbers> models, Seconds now);
+    WholeModels& models() { return *models_; }
+
+private:
+    [[noreturn]] void refuse(Worker worker, const std::string& why) const;
+    Ownership ownership(std::size_t share) const;
+    void ask(int rank, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes);
+
+    CoordinatorMailbox& mailbox_;
+    const Membership& membership_;
+    const ArrivedValues& values_;
+    std::int64_t parameters_;
+    Wire wire_;
+    Precision precision_;
+    std::vector<std::vector<Peer>> peers_;  // of each group: its workers; none on this host
+    Shares dealt_;
+    std::string step_;
+    std::vector<int> unanswered_;  // ranks
+    std::optional<HostShare> share_;
+    std::optional<WholeModels> models_;
+    bool over_ = false;
+};
+
+}  // namespace quorate

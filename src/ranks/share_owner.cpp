@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ranks/share_owner.hpp"
+
+#include <utility>
+
+namespace quorate {
+
+ShareOwner::ShareOwner(const OwnShare& own, const transport::Bytes& ownership)
+    : thread_([this, &own, ownership = decode_ownership(ownership)] {
+          try {
+              own(ownership, relay_);
+          } catch (const transport::Closed&) {
+          } catch (...) {
+              error_ = std::current_exception();
+              failed_ = true;
+          }
+      })
+{
+}
+
+ShareOwner::~ShareOwner() { relay_.close(); }
+
+bool ShareOwner::wants(transport::Tag tag)
+{
+    return tag == transport::Tag::own || tag == transport::Tag::event ||
+           tag == transport::Tag::point_slice || tag == transport::Tag::sum_slice ||
+           tag == transport::Tag::block_sums;
+}
+
+void ShareOwner::pass_on(transport::Endpoint& endpoint,
+                         const std::function<void(const transport::Message&)>& own)
+{
+    if (failed_.exchange(false)) std::rethrow_exception(error_);
+    const bool any =
+        relay_.pass_on([&](int to, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes) {
+            if (to == endpoint.rank())
+                own({std::move(bytes), to, tag});
+            else
+                endpoint.send(to, tag, std::move(bytes));
+        });
+    if (any) endpoint.ring();
+}
+
+}  // namespace quorate
