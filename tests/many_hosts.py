@@ -44,7 +44,18 @@ class Hosts:
         command = [SCRIPT, "exec", host, "--folder", self.folder, "--", *words]
         return [str(word) for word in command]
 
-    def start(self, places, *words, launcher="n1", env=None):
+    def traffic(self):
+        """Bytes that each host has sent and received since the hosts were made: (out, in)."""
+        counts = []
+        for name in self.names:
+            done = subprocess.run(
+                self.on(name, "cat", "/proc/net/dev"), capture_output=True, text=True, check=True
+            )
+            row = next(line for line in done.stdout.splitlines() if "eth0:" in line).split()
+            counts.append((int(row[9]), int(row[1])))
+        return counts
+
+    def start(self, places, *words, launcher="n1", env=None, program=QUORATE):
         """A run with so many ranks on each host, such as {"n1": 3, "n2": 2}."""
         spare = KEEP_GOING if "--resilient" in words else []
         where = ["--host" if OPEN_MPI else "-hosts"]
@@ -53,7 +64,7 @@ class Hosts:
         # Open MPI's daemons name a folder by host and process, of which others may have equal ones.
         # /dev/shm is the host's own.
         env = {"OMPI_MCA_orte_tmpdir_base": "/dev/shm", **(env or {})}
-        return Job(self.on(launcher, *LAUNCHER, *spare, *where, *ranks, QUORATE, *words), env)
+        return Job(self.on(launcher, *LAUNCHER, *spare, *where, *ranks, program, *words), env)
 
     def processes(self, host):
         """The processes of the program on a host, numbered as this process sees them."""
