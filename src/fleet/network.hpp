@@ -9,12 +9,11 @@
 
 namespace quorate {
 
-/// A model of the network: a message takes latency + bytes / bandwidth seconds. With a shared port
-/// the coordinator sends one message at a time and receives one at a time, in the order in which
-/// they come. Without, each worker has a link of its own, or if it is known on which node each one
-/// is, each node. Where nodes are known, the workers of a node share its link, whose two ways are
-/// independent; messages that the coordinator begins together have equal shares of a link, as TCP
-/// gives them; and a message passes the links on its way at the same time, but for the latency.
+/// A model of the network: a message takes latency + bytes / bandwidth seconds. Where nobody knows on
+/// which node each worker is, the coordinator with a shared port sends one message at a time and
+/// receives one at a time, in the order in which they come; without, each worker has a link of its
+/// own. Where nodes are known, each has a full-duplex link that its messages share (Links); with a
+/// shared port the coordinator's node too, without that one never limits.
 struct Network {
     Seconds latency = 0;
     double bandwidth = std::numeric_limits<double>::infinity();  // bytes a second

@@ -2,6 +2,7 @@
 #include "fleet/virtual_fleet.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/error.hpp"
 #include "fleet/nodes.hpp"
@@ -55,6 +56,11 @@ VirtualFleet::VirtualFleet(Recipes& recipes, const VirtualTimes& times,
         node_of_.push_back(static_cast<int>(all.number(host)));
         node(node_of(worker)).workers.push_back(worker);
     }
+    std::vector<int> hosts = {0};
+    hosts.insert(hosts.end(), node_of_.begin(), node_of_.end());
+    std::vector<double> rates(nodes_.size(), times_.network.bandwidth);
+    if (!times_.network.shared_port) rates[0] = std::numeric_limits<double>::infinity();
+    links_of_nodes_ = {std::move(hosts), std::move(rates)};
 }
 
 // Takes note of the points that a worker has from now on.
@@ -84,7 +90,7 @@ void VirtualFleet::dispatch(const Dispatch& task, PointList inputs)
     const bool same_plan = !was_busy && to.worker.plan() == task.plan.get();
     to.orders.push_back({task.task, same_plan ? nullptr : task.plan, fresh_, task.local});
     if (auto* node = adding_node(task.worker)) {
-        if (!std::exchange(node->queued, true)) outbox_.push_back(~node_of(task.worker));
+        if (!std::exchange(node->queued, true)) served_.push_back(node_of(task.worker));
     } else if (!std::exchange(to.queued, true)) {
         if (is_near(task.worker))
             near_.push_back(task.worker);
@@ -111,10 +117,12 @@ const VirtualFleet::Event& VirtualFleet::first_event()
     });
 }
 
-void VirtualFleet::add_event(Seconds time, Kind kind, Worker worker, TaskId task, std::size_t what)
+VirtualFleet::Event VirtualFleet::new_event(Seconds time, Kind kind, Worker worker, TaskId task,
+                                            std::size_t what) const
 {
-    events_.push({time, task, worker, static_cast<std::uint32_t>(what), kind,
-                  turn_of(times_.seed, worker, task)});
+    return {time,   task,
+            worker, static_cast<std::uint32_t>(what),
+            kind,   turn_of(times_.seed, worker, task)};
 }
 
 std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& stop)
@@ -127,6 +135,7 @@ std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& 
         return arrivals;
     }
     while (!stop && changes_.empty()) {
+        expect_to_leave();
         const bool due =
             !events_.empty() && first_event().time <= now_ && first_event().kind < Kind::again;
         if (!due && until > now_ && post()) continue;
@@ -158,17 +167,18 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             messages_.at(event.what).complete = now_;
             pass_in(event.worker, 0, event.what);
             break;
-        case Kind::entering: {
-            const auto& message = messages_.at(event.what);
-            const auto arrived = receiving_.pass(now_, times_.network.wire(message.bytes));
-            if (!message.arrivals.empty()) worker.sent_in(arrived - message.complete);
-            add_event(arrived, Kind::arrival, event.worker, event.task, event.what);
+        case Kind::left:
+            if (event.time == expected_to_leave_) expected_to_leave_ = never;
+            for (const auto number : links_of_nodes_.leave(now_)) leave(number);
             break;
-        }
         case Kind::arrival: {
+            const auto complete = messages_.at(event.what).complete;
             auto arrivals = std::move(messages_.at(event.what).arrivals);
             messages_.give_back(event.what);
-            if (arrivals.empty()) --awaited_;
+            if (arrivals.empty())
+                --awaited_;
+            else if (!nodes_.empty())
+                worker.sent_in(now_ - complete);
             for (auto& arrival : arrivals) arrival.arrived = now_;
             return arrivals;
         }
@@ -203,29 +213,28 @@ bool VirtualFleet::post()
         to.queued = false;
         for (; to.waits(); any = true) send(near_.front());
     }
-    std::deque<int> again;  // a worker's next task follows when this one has left
+    const bool one_port = !network.free() && network.shared_port && nodes_.empty();
     while (!outbox_.empty()) {
-        if (!network.free() && network.shared_port && sending_.free_at() > now_) {
+        if (one_port && sending_.free_at() > now_) {
             if (std::exchange(wake_at_port_, sending_.free_at()) != sending_.free_at())
                 add_event(sending_.free_at(), Kind::port_free, 0, 0, 0);
             break;
         }
         const auto worker = outbox_.front();
         outbox_.pop_front();
-        if (worker < 0) {
-            any |= send_to_node(node(~worker));
-            continue;
-        }
         auto& to = link(worker);
-        to.queued = to.waits();
+        to.queued = to.waits() && !to.leaving;
         if (!to.queued) continue;
         send(worker);
         any = true;
-        to.queued = to.waits();
-        if (to.queued) (nodes_.empty() ? outbox_ : again).push_back(worker);
+        to.queued = to.waits() && !to.leaving;
+        if (to.queued) outbox_.push_back(worker);
     }
-    outbox_.insert(outbox_.end(), again.begin(), again.end());
-    share_links();
+    while (!served_.empty() && !(network.shared_port && to_nodes_ > 0)) {
+        auto& next = node(served_.front());
+        served_.pop_front();
+        any |= send_to_node(next);
+    }
     for (const auto& [worker, task] : closed_) cancel(worker, task);
     closed_.clear();
     fresh_.reset();
@@ -252,47 +261,18 @@ void VirtualFleet::send(Worker worker)
         deliver(worker, order);
         return;
     }
-    if (nodes_.empty())
-        add_event(pass_out(worker, bytes), Kind::delivery, worker, order->id(), 0);
-    else
-        outgoing_.push_back({node_of(worker), bytes, worker, order->id()});
     ++to.travelling;
-}
-
-// Sends the messages that wait for it. Those that begin together have equal shares of a link: a
-// shorter one leaves when it and as much of each longer one has passed.
-void VirtualFleet::share_links()
-{
-    const auto& network = times_.network;
-    const auto way = [&](const Outgoing& one) { return network.shared_port ? 0 : one.node; };
-    std::ranges::stable_sort(outgoing_, {},
-                             [&](const Outgoing& one) { return std::pair(way(one), one.bytes); });
-    for (auto first = outgoing_.begin(); first != outgoing_.end();) {
-        const auto last = std::find_if(
-            first, outgoing_.end(), [&](const Outgoing& one) { return way(one) != way(*first); });
-        auto& port = network.shared_port ? sending_ : node(first->node).in;
-        const auto begun = std::max(now_, port.free_at());
-        std::int64_t passed = 0;
-        for (; first != last; ++first) {
-            const auto left = begun + network.wire(passed + first->bytes * (last - first));
-            add_event(left + network.latency, Kind::delivery, first->worker, first->task, 0);
-            passed += first->bytes;
-        }
-        port.pass(now_, network.wire(passed));
+    const auto id = order->id();
+    if (!nodes_.empty()) {
+        to.leaving = true;
+        pass_out(worker, bytes,
+                 {{new_event(0, Kind::delivery, worker, id)}, Passing::Holds::worker, worker});
+        return;
     }
-    outgoing_.clear();
-}
-
-// The coordinator's port, if all messages share it, is as fast as the node's link behind it, which
-// they never have to wait for then.
-Seconds VirtualFleet::pass_out(Worker worker, std::int64_t bytes)
-{
     const auto& network = times_.network;
     const auto wire = network.wire(bytes);
-    const auto left = network.shared_port ? sending_.pass(now_, wire)
-                      : nodes_.empty()    ? now_ + wire
-                                          : node(node_of(worker)).in.pass(now_, wire);
-    return left + network.latency;
+    const auto left = network.shared_port ? sending_.pass(now_, wire) : now_ + wire;
+    add_event(left + network.latency, Kind::delivery, worker, id, 0);
 }
 
 // Carries out a change that the engine wants: that a worker joins, leaves or dies. A death is
@@ -437,24 +417,16 @@ void VirtualFleet::pass_in(Worker worker, TaskId task, std::size_t number)
 {
     auto& from = link(worker);
     const auto& network = times_.network;
-    const auto& message = messages_.at(number);
-    const auto wire = network.wire(message.bytes);
-    if (nodes_.empty()) {
-        auto& port = network.shared_port ? receiving_ : from.port;
-        const auto arrived = port.pass(now_ + network.latency, wire);
-        from.worker.sent_in(arrived - now_);
-        add_event(arrived, Kind::arrival, worker, task, number);
+    const auto bytes = messages_.at(number).bytes;
+    if (!nodes_.empty()) {
+        pass(
+            worker + 1, 0, bytes,
+            {{new_event(0, Kind::arrival, worker, task, number)}, Passing::Holds::nothing, worker});
         return;
     }
-    auto& way_out = node(node_of(worker)).out;
-    const auto begun = std::max(now_, way_out.free_at());
-    const auto left = way_out.pass(now_, wire);
-    if (network.shared_port) {
-        add_event(begun + network.latency, Kind::entering, worker, task, number);
-        return;
-    }
-    const auto arrived = left + network.latency;
-    if (!message.arrivals.empty()) from.worker.sent_in(arrived - now_);
+    auto& port = network.shared_port ? receiving_ : from.port;
+    const auto arrived = port.pass(now_ + network.latency, network.wire(bytes));
+    from.worker.sent_in(arrived - now_);
     add_event(arrived, Kind::arrival, worker, task, number);
 }
 

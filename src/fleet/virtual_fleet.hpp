@@ -4,6 +4,7 @@
 // network.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <deque>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/numbered.hpp"
 #include "base/prefetch.hpp"
 #include "fleet/event_queue.hpp"
+#include "fleet/links.hpp"
 #include "fleet/network.hpp"
 #include "fleet/simulated_worker.hpp"
 
@@ -105,11 +107,12 @@ private:
         std::vector<Order> orders = {};  // tasks: those on the way, then those that wait to be sent
         std::uint32_t travelling = 0;    // how many are on the way
         bool queued = false;             // it stands in outbox_
+        bool leaving = false;            // where links are shared: a task is leaving for it
         bool gone = false;
         bool dead = false, noticed = false;  // its machine; and whether that has been noticed
         bool replaced = false;  // by a standby machine, which is on no node that adds up
         Versions points = {};   // that it has: those of the task sent last
-        Port port = {};         // to the coordinator, unless all share its port
+        Port port = {};         // to the coordinator, unless links or its port are shared
         Seconds ready = 0;      // when it has loaded its rows
 
         bool waits() const { return orders.size() > travelling; }
@@ -119,8 +122,8 @@ private:
     // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
         change,
-        added,     // the leader of a node has added up contributions
-        entering,  // a message has come to the coordinator's port
+        added,  // the leader of a node has added up contributions
+        left,   // messages have left their links
         arrival,
         finished,
         delivery,
@@ -132,7 +135,7 @@ private:
         Seconds time;
         TaskId task;  // cancel: the last task to drop
         Worker worker;
-        // finished, again: epoch; added, entering, arrival: number of the message; change: kind
+        // finished, again: epoch; added, arrival: number of the message; change: kind
         std::uint32_t what;
         Kind kind;
         std::uint32_t turn;  // among events of its kind at the same time
@@ -150,19 +153,20 @@ private:
         std::int64_t bytes;
         Seconds complete;  // when the worker had computed it
     };
-    // A task that waits to be sent to a node.
-    struct Outgoing {
-        int node;
-        std::int64_t bytes;
+    // A message on its way through shared links.
+    struct Passing {
+        // What happens when it is there. Times are seconds after that.
+        boost::container::small_vector<Event, 1> then;
+        // Who waits to send until it has left: nobody, a worker's next task, or the next message
+        // with points and tasks of nodes.
+        enum class Holds : std::uint8_t { nothing, worker, nodes } holds;
         Worker worker;
-        TaskId task;
     };
     // A host.
     struct Node {
         std::vector<Worker> workers = {};
-        bool adds_up = false;  // the contributions of its workers stay there
-        bool queued = false;   // it stands in outbox_
-        Port in = {}, out = {};
+        bool adds_up = false;                // the contributions of its workers stay there
+        bool queued = false;                 // it stands in served_
         std::map<Version, int> points = {};  // that it has, with the number of workers that do
         std::int64_t payload = 0;  // bytes of a vector at the union of the supports; 0: not known
         Version arriving = no_point;  // the point that is on its way to it in pieces
@@ -172,7 +176,12 @@ private:
     Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
     // The first event. Notes and fetches those workers whose events come soon.
     const Event& first_event();
-    void add_event(Seconds time, Kind kind, Worker worker, TaskId task, std::size_t what);
+    Event new_event(Seconds time, Kind kind, Worker worker, TaskId task,
+                    std::size_t what = 0) const;
+    void add_event(Seconds time, Kind kind, Worker worker, TaskId task, std::size_t what)
+    {
+        events_.push(new_event(time, kind, worker, task, what));
+    }
     // Carries out an event. @return the contributions that have arrived by it
     std::vector<Arrival> take(const Event& event);
     // Starts the sends that can start now, and cancels closed tasks. @return whether a task was
@@ -183,9 +192,11 @@ private:
     bool is_named(const Node& node, Version version);
     Version missing_point(const Node& node);
     bool hand_out(Node& node);
-    void share_links();
-    // Sends a message to a worker. @return when it is there
-    Seconds pass_out(Worker worker, std::int64_t bytes);
+    // Sends a message to a worker through shared links, or where messages take no time, nothing.
+    void pass_out(Worker worker, std::int64_t bytes, Passing passing);
+    void pass(int from, int to, std::int64_t bytes, Passing passing);
+    void leave(std::size_t number);
+    void expect_to_leave();
     // Sends a message to the coordinator, from where the worker is.
     void pass_in(Worker worker, TaskId task, std::size_t number);
     void note_points(Worker worker, const Versions& versions);
@@ -222,20 +233,23 @@ private:
     std::vector<WorkerInfo> info_;
     std::vector<Link> links_;  // by worker
     std::vector<char> busy_;   // by worker, whether it may have tasks: most are known to have none
-    // Who has orders waiting that go through the network, in the order of dispatch: workers, and
-    // nodes by the complements of their numbers.
-    std::deque<int> outbox_;
+    // Who has orders waiting that go through the network, in the order of dispatch.
+    std::deque<Worker> outbox_;
     std::deque<Worker> near_;   // likewise, workers that are near the coordinator
+    std::deque<int> served_;    // likewise, nodes that add up
+    int to_nodes_ = 0;          // messages with points and tasks that are leaving for nodes
     std::vector<int> node_of_;  // by worker; none: nobody knows where workers are
     std::vector<Node> nodes_;   // the first one is the coordinator's
-    std::vector<Outgoing> outgoing_;
+    Links links_of_nodes_;      // of the coordinator, rank 0 there, and workers, from 1
+    Numbered<Passing> passing_;
+    Seconds expected_to_leave_ = never;  // time of the newest `left` event
     int groups_ = 1;
     std::int64_t awaited_ = 0;  // sums that are under way
     // Messages that have come while sums were under way.
     std::deque<std::vector<Arrival>> inbox_;
     std::vector<std::pair<Worker, TaskId>> closed_;  // since the last post()
-    Port sending_, receiving_;                       // the coordinator's, if it is shared
-    Seconds wake_at_port_ = -1;                      // time of the newest port_free event
+    Port sending_, receiving_;   // the coordinator's, if it is shared, and nobody knows of nodes
+    Seconds wake_at_port_ = -1;  // time of the newest port_free event
     EventQueue<Event> events_;
     std::vector<Expected> expected_;  // by the last wait()
     SharedTaskContext fresh_;         // of the last task that was given since the last post()

@@ -29,6 +29,48 @@ void VirtualFleet::aggregate(std::span<const int> groups)
         nodes_[i].adds_up = nodes_[i].workers.size() > 1;
 }
 
+void VirtualFleet::pass_out(Worker worker, std::int64_t bytes, Passing passing)
+{
+    if (!times_.network.free()) pass(0, worker + 1, bytes, std::move(passing));
+}
+
+// Sends a message through shared links.
+// @param from, to  the coordinator is 0, worker i is i + 1
+void VirtualFleet::pass(int from, int to, std::int64_t bytes, Passing passing)
+{
+    if (passing.holds == Passing::Holds::nodes) ++to_nodes_;
+    const auto number = passing_.take();
+    passing_.at(number) = std::move(passing);
+    links_of_nodes_.send(from, to, bytes, number, now_);
+}
+
+// A message has left its links: it will be there, and whoever waited for that may send.
+void VirtualFleet::leave(std::size_t number)
+{
+    const auto& passing = passing_.at(number);
+    for (auto event : passing.then) {
+        event.time += now_ + times_.network.latency;
+        events_.push(event);
+    }
+    if (passing.holds == Passing::Holds::nodes) --to_nodes_;
+    if (passing.holds == Passing::Holds::worker) {
+        auto& to = link(passing.worker);
+        to.leaving = false;
+        if (to.waits() && !std::exchange(to.queued, true)) outbox_.push_back(passing.worker);
+    }
+    passing_.give_back(number);
+}
+
+// Notes when the next message leaves its links. Messages that begin or end meanwhile change that;
+// an event of an earlier opinion does nothing.
+void VirtualFleet::expect_to_leave()
+{
+    if (nodes_.empty()) return;
+    const auto next = links_of_nodes_.next();
+    if (std::exchange(expected_to_leave_, next) != next && next != never)
+        add_event(next, Kind::left, 0, 0, 0);
+}
+
 VirtualFleet::Node* VirtualFleet::adding_node(Worker worker)
 {
     if (groups_ == 1 || link(worker).replaced) return nullptr;
@@ -59,7 +101,7 @@ bool VirtualFleet::send_to_node(Node& node)
     const bool whole = network.free() || !network.shared_port;
     const auto piece = whole ? left : std::min(left, point_piece * recipes_.number());
     bytes_sent_ += header_bytes + piece;
-    pass_out(node.workers[0], header_bytes + piece);
+    pass_out(node.workers[0], header_bytes + piece, {{}, Passing::Holds::nodes, 0});
     node.sent += piece;
     if (piece == left) {
         node.points.try_emplace(std::exchange(node.arriving, no_point), 0);
@@ -69,7 +111,7 @@ bool VirtualFleet::send_to_node(Node& node)
         std::ranges::any_of(node.workers, [this](Worker one) { return link(one).waits(); });
     if (waits) {
         node.queued = true;
-        outbox_.push_front(~node_of(node.workers[0]));
+        served_.push_front(node_of(node.workers[0]));
     }
     return true;
 }
@@ -122,7 +164,7 @@ bool VirtualFleet::hand_out(Node& node)
     std::ranges::sort(named);
     bytes += header_bytes * std::distance(named.begin(), std::unique(named.begin(), named.end()));
     bytes_sent_ += bytes;
-    const auto there = pass_out(node.workers[0], bytes);
+    Passing passing = {{}, Passing::Holds::nodes, 0};
     for (const auto& [worker, task] : ready) {
         auto& to = link(worker);
         const auto order = to.waiting();
@@ -136,9 +178,10 @@ bool VirtualFleet::hand_out(Node& node)
             deliver(worker, order);
             continue;
         }
-        add_event(there, Kind::delivery, worker, task, 0);
+        passing.then.push_back(new_event(0, Kind::delivery, worker, task));
         ++to.travelling;
     }
+    pass_out(node.workers[0], bytes, std::move(passing));
     std::erase_if(node.points, [&](const auto& point) {
         return point.second == 0 && !is_named(node, point.first);
     });
@@ -167,8 +210,9 @@ void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
     messages_.at(number) = {{}, answer, 0};
     const auto leader =
         std::ranges::find_if(node.workers, [this](Worker worker) { return can_lead(worker); });
-    add_event(pass_out(*leader, asked) + added / times_.network.memory_bandwidth, Kind::added,
-              *leader, 0, number);
+    const auto adding = added / times_.network.memory_bandwidth;
+    pass_out(*leader, asked,
+             {{new_event(adding, Kind::added, *leader, 0, number)}, Passing::Holds::nothing, 0});
     ++awaited_;
 }
 
@@ -190,11 +234,12 @@ std::vector<std::optional<Values>> VirtualFleet::sums(std::span<const std::vecto
         return link(worker).dead && !link(worker).noticed;
     };
     while (awaited_ > 0 || std::ranges::any_of(lost, is_unknown)) {
+        expect_to_leave();
         const auto event = first_event();
         events_.pop();
         now_ = event.time;
         if (auto arrivals = take(event); !arrivals.empty()) inbox_.push_back(std::move(arrivals));
-        if (event.kind == Kind::port_free) post();
+        if (event.kind == Kind::left) post();
     }
     if (!lost.empty())
         throw LostContributions(

@@ -44,11 +44,11 @@ void expect_bytes_of_rounds(const trace::Trace& trace, double sent, double recei
     }
 }
 
-// Seconds from the last answer to the sum where each of so many nodes has to wait for the port.
+// Seconds from the last answer to the sum where so many nodes share the coordinator's link.
 double summing(double nodes)
 {
     const double order = h + 2 * term / bandwidth;
-    return order + 2 * latency + 2 * 16 * size / memory_bandwidth + nodes * (h + v);
+    return nodes * order + 2 * latency + 2 * 16 * size / memory_bandwidth + nodes * (h + v);
 }
 
 TEST(SimulatedNodes, FlatEachOfTheSixWorkersElsewhereTakesTheCoordinatorsPort)
