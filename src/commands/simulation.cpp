@@ -242,6 +242,8 @@ private:
                                     : groups_to_aggregate(training, fleet->workers());
         if (groups.empty())
             check_kept(training);
+        else if (training.settings.text("aggregate") == "shares")
+            fleet->share(groups);
         else
             fleet->aggregate(groups);
         return fleet;

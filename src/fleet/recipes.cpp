@@ -93,12 +93,17 @@ std::int64_t Recipes::number() const { return static_cast<std::int64_t>(bytes_of
 
 std::int64_t Recipes::payload(Worker worker) const { return number() * width(worker); }
 
-std::int64_t Recipes::payload(std::span<const Worker> workers) const
+Support Recipes::support(std::span<const Worker> workers) const
 {
-    if (dry()) return number() * parameters_;
+    if (dry()) return Support::all(parameters_);
     std::vector<const Support*> supports;
     for (const auto worker : workers) supports.push_back(&store(worker).support());
-    return number() * static_cast<std::int64_t>(union_of(supports, parameters_).size());
+    return union_of(supports, parameters_);
+}
+
+std::int64_t Recipes::payload(std::span<const Worker> workers) const
+{
+    return number() * static_cast<std::int64_t>(support(workers).size());
 }
 
 std::int64_t Recipes::operand_bytes(const TaskContext& context) const

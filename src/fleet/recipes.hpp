@@ -71,6 +71,8 @@ public:
     {
         return dry() ? nothing_ : store(worker).support();
     }
+    /// The union of these workers' supports; dry: all parameters.
+    Support support(std::span<const Worker> workers) const;
     /// Bytes of a number that travels.
     std::int64_t number() const;
     /// Bytes of one point, packed to the worker's support; dry: of all parameters.

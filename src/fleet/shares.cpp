@@ -54,4 +54,17 @@ std::vector<std::int64_t> cut_shares(std::span<const Support* const> of_hosts,
     return bounds;
 }
 
+std::vector<std::int64_t> numbers_of_shares(const Support& support,
+                                            std::span<const std::int64_t> bounds)
+{
+    const auto up_to = [&](std::int64_t bound) {
+        const auto chosen = support.chosen();
+        return support.full() ? bound : std::ranges::lower_bound(chosen, bound) - chosen.begin();
+    };
+    std::vector<std::int64_t> numbers;
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i)
+        numbers.push_back(up_to(bounds[i + 1]) - up_to(bounds[i]));
+    return numbers;
+}
+
 }  // namespace quorate

@@ -25,4 +25,9 @@ inline constexpr auto share_block = static_cast<std::int64_t>(sum_block);
 std::vector<std::int64_t> cut_shares(std::span<const Support* const> of_hosts,
                                      std::int64_t parameters, int shares);
 
+/// Returns how many parameters of a support are in each share. O(shares x log of its size).
+/// @param bounds  of the shares, as cut_shares() says
+std::vector<std::int64_t> numbers_of_shares(const Support& support,
+                                            std::span<const std::int64_t> bounds);
+
 }  // namespace quorate

@@ -132,6 +132,7 @@ std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& 
         auto arrivals = std::move(inbox_.front());
         inbox_.pop_front();
         for (auto& arrival : arrivals) arrival.arrived = now_;
+        tell(arrivals);
         return arrivals;
     }
     while (!stop && changes_.empty()) {
@@ -153,7 +154,10 @@ std::vector<Arrival> VirtualFleet::wait(Seconds until, const std::atomic<bool>& 
         const auto event = first_event();
         events_.pop();
         now_ = event.time;
-        if (auto arrivals = take(event); !arrivals.empty()) return arrivals;
+        if (auto arrivals = take(event); !arrivals.empty()) {
+            tell(arrivals);
+            return arrivals;
+        }
     }
     return {};
 }
@@ -167,6 +171,7 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             messages_.at(event.what).complete = now_;
             pass_in(event.worker, 0, event.what);
             break;
+        case Kind::shared: receive_shared(event.what); break;
         case Kind::left:
             if (event.time == expected_to_leave_) expected_to_leave_ = never;
             for (const auto number : links_of_nodes_.leave(now_)) leave(number);
@@ -186,6 +191,10 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             if (event.what == worker.epoch()) return finish(event.worker);
             break;  // the task was dropped meanwhile
         case Kind::delivery:
+            if (shares_) {
+                hold(event.worker, event.task);
+                break;
+            }
             // If the worker has gone meanwhile, the task is no longer under way and is lost.
             if (to.travelling == 0 || to.orders.front().id() != event.task) break;
             --to.travelling;
@@ -248,21 +257,26 @@ void VirtualFleet::send(Worker worker)
     const auto& inputs = order->context->inputs;
     const auto unknown = std::ranges::count_if(
         inputs, [&](Version v) { return std::ranges::find(to.points, v) == to.points.end(); });
-    const auto bytes =
-        header_bytes + unknown * recipes_.payload(worker) + recipes_.operand_bytes(*order->context);
+    const auto points = shares_ ? 0 : unknown * recipes_.payload(worker);
+    const auto bytes = header_bytes + points + recipes_.operand_bytes(*order->context);
     bytes_sent_ += bytes;
     if (to.gone) {
         to.orders.erase(order);
         return;
     }
     note_points(worker, inputs);
+    if (shares_) note_made(inputs);
     order->sent = now_;
-    if (is_free(worker)) {
+    if (is_free(worker) && !shares_) {
         deliver(worker, order);
         return;
     }
     ++to.travelling;
     const auto id = order->id();
+    if (is_free(worker)) {
+        hold(worker, id);
+        return;
+    }
     if (!nodes_.empty()) {
         to.leaving = true;
         pass_out(worker, bytes,
@@ -351,6 +365,7 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
     }
     closed_.clear();
     recipes_.reencode(std::move(coding), members);
+    if (shares_) deal_shares();
     for (const auto worker : members) link(worker).ready = now_ + loading(worker);
 }
 
@@ -393,7 +408,7 @@ std::vector<Arrival> VirtualFleet::finish(Worker worker)
     auto bytes = header_bytes;
     if (adding_node(worker))
         bytes_sent_ += release_bytes;  // by and by
-    else
+    else if (!shares_)
         for (const auto& arrival : arrivals) bytes += arrival.bytes;
     for (auto& arrival : arrivals) arrival.bytes = bytes / std::ssize(arrivals);
     bytes_received_ += bytes;

@@ -7,6 +7,7 @@
 #include <boost/container/small_vector.hpp>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 
@@ -15,6 +16,7 @@
 #include "fleet/event_queue.hpp"
 #include "fleet/links.hpp"
 #include "fleet/network.hpp"
+#include "fleet/share_steps.hpp"
 #include "fleet/simulated_worker.hpp"
 
 namespace quorate {
@@ -60,9 +62,13 @@ public:
     /// `sums` then take time, in which workers go on.
     /// @param groups  of each worker, its node: the number of its host in the order of workers
     void aggregate(std::span<const int> groups);
+    /// The same, but every node adds up and updates a share of the parameters (ShareSteps), and no
+    /// point passes through the coordinator. Only with several nodes.
+    void share(std::span<const int> groups);
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return groups_; }
+    std::string aggregation() const override { return shares_ ? "shares" : Fleet::aggregation(); }
     /// Has the leaders of nodes add up, and waits for their answers. The leader is the first worker
     /// of its node that is not dead; the others of the node lend it their memory even when they
     /// are.
@@ -122,8 +128,9 @@ private:
     // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
         change,
-        added,  // the leader of a node has added up contributions
-        left,   // messages have left their links
+        added,   // the leader of a node has added up contributions
+        shared,  // a message of a step over shares is there
+        left,    // messages have left their links
         arrival,
         finished,
         delivery,
@@ -135,7 +142,7 @@ private:
         Seconds time;
         TaskId task;  // cancel: the last task to drop
         Worker worker;
-        // finished, again: epoch; added, arrival: number of the message; change: kind
+        // finished, again: epoch; added, shared, arrival: number of the message; change: kind
         std::uint32_t what;
         Kind kind;
         std::uint32_t turn;  // among events of its kind at the same time
@@ -171,6 +178,16 @@ private:
         std::int64_t payload = 0;  // bytes of a vector at the union of the supports; 0: not known
         Version arriving = no_point;  // the point that is on its way to it in pieces
         std::int64_t sent = 0;        // bytes of it that have been sent
+        // With shares: tasks of its workers whose points it does not have, as they came; workers
+        // whose contributions the last step used, and bytes of their sum for each share.
+        std::vector<std::pair<Worker, TaskId>> held = {};
+        std::vector<Worker> used = {};
+        std::vector<std::int64_t> used_bytes = {};
+    };
+    // A message of a step, while it is on its way.
+    struct ShareMessage {
+        std::shared_ptr<ShareSteps> of;
+        ShareSteps::Message message;
     };
 
     Link& link(Worker worker) { return links_[static_cast<std::size_t>(worker)]; }
@@ -209,6 +226,20 @@ private:
     Node* adding_node(Worker worker);
     std::int64_t payload(Node& node);
     void order_sum(Node& node, std::span<const Weighted> terms);
+    void set_groups(std::span<const int> groups);
+    static std::vector<Worker> workers_of(std::span<const Weighted> terms);
+    Seconds adding(std::span<const Weighted> terms) const;
+    void deal_shares();
+    std::vector<std::int64_t> bytes_of_shares(const Support& support) const;
+    void carry(const ShareSteps::Messages& messages);
+    void receive_shared(std::size_t number);
+    int rank_of_leader(int host);
+    void tell(const std::vector<Arrival>& arrivals);
+    void begin_step(std::span<const std::vector<Weighted>> groups);
+    std::int64_t step_of(const Order& order) const;
+    void note_made(const Versions& versions);
+    void hold(Worker worker, TaskId task);
+    void begin_held(Node& host);
     // Whether a worker's memory is at its node, so that it can lead it.
     bool can_lead(Worker worker) const
     {
@@ -242,7 +273,12 @@ private:
     std::vector<Node> nodes_;   // the first one is the coordinator's
     Links links_of_nodes_;      // of the coordinator, rank 0 there, and workers, from 1
     Numbered<Passing> passing_;
-    Seconds expected_to_leave_ = never;  // time of the newest `left` event
+    Seconds expected_to_leave_ = never;   // time of the newest `left` event
+    std::shared_ptr<ShareSteps> shares_;  // null: there are none
+    std::vector<std::int64_t> bounds_;    // of shares
+    Numbered<ShareMessage> share_messages_;
+    std::map<Version, std::int64_t> made_;  // the steps that made points, which hosts may lack
+    Seconds told_ = -1;                     // when hosts were last told of contributions
     int groups_ = 1;
     std::int64_t awaited_ = 0;  // sums that are under way
     // Messages that have come while sums were under way.

@@ -19,12 +19,17 @@ constexpr std::int64_t moves_to_add = 2;
 
 }  // namespace
 
-void VirtualFleet::aggregate(std::span<const int> groups)
+void VirtualFleet::set_groups(std::span<const int> groups)
 {
     for (std::size_t i = 0; i < info_.size(); ++i) {
         info_[i].group = groups[i];
         groups_ = std::max(groups_, groups[i] + 1);
     }
+}
+
+void VirtualFleet::aggregate(std::span<const int> groups)
+{
+    set_groups(groups);
     for (std::size_t i = 1; i < nodes_.size(); ++i)
         nodes_[i].adds_up = nodes_[i].workers.size() > 1;
 }
@@ -188,21 +193,37 @@ bool VirtualFleet::hand_out(Node& node)
     return true;
 }
 
+// The workers whose contributions a sum has.
+std::vector<Worker> VirtualFleet::workers_of(std::span<const Weighted> terms)
+{
+    std::vector<Worker> workers;
+    for (const auto& term : terms)
+        if (workers.empty() || workers.back() != term.worker) workers.push_back(term.worker);
+    return workers;
+}
+
+// Seconds that adding up takes.
+Seconds VirtualFleet::adding(std::span<const Weighted> terms) const
+{
+    const auto width = static_cast<std::int64_t>(bytes_of(recipes_.precision()));
+    double moved = 0;  // bytes
+    for (const auto& term : terms)
+        moved += static_cast<double>(moves_to_add * width *
+                                     info_[static_cast<std::size_t>(term.worker)].columns);
+    return moved / times_.network.memory_bandwidth;
+}
+
 // Has the leader of a node add up. What standby machines have contributed travels with the order.
 void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
 {
     const auto width = static_cast<std::int64_t>(bytes_of(recipes_.precision()));
     std::int64_t asked = header_bytes;
-    double added = 0;
-    std::vector<Worker> used;
     for (const auto& term : terms) {
-        if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
-        const auto columns = info_[static_cast<std::size_t>(term.worker)].columns;
         asked += term_bytes;
-        if (link(term.worker).replaced) asked += columns * width;
-        added += static_cast<double>(moves_to_add * columns * width);
+        if (link(term.worker).replaced)
+            asked += width * info_[static_cast<std::size_t>(term.worker)].columns;
     }
-    const auto answer = header_bytes + recipes_.payload(used);
+    const auto answer = header_bytes + recipes_.payload(workers_of(terms));
     bytes_sent_ += asked;
     bytes_received_ += answer;
     if (times_.network.free()) return;
@@ -210,9 +231,9 @@ void VirtualFleet::order_sum(Node& node, std::span<const Weighted> terms)
     messages_.at(number) = {{}, answer, 0};
     const auto leader =
         std::ranges::find_if(node.workers, [this](Worker worker) { return can_lead(worker); });
-    const auto adding = added / times_.network.memory_bandwidth;
-    pass_out(*leader, asked,
-             {{new_event(adding, Kind::added, *leader, 0, number)}, Passing::Holds::nothing, 0});
+    pass_out(
+        *leader, asked,
+        {{new_event(adding(terms), Kind::added, *leader, 0, number)}, Passing::Holds::nothing, 0});
     ++awaited_;
 }
 
@@ -223,17 +244,20 @@ std::vector<std::optional<Values>> VirtualFleet::sums(std::span<const std::vecto
     for (std::size_t i = 0; i < groups.size(); ++i) {
         auto& node = nodes_[i];
         const auto is_there = [this](const Weighted& term) { return !link(term.worker).replaced; };
-        if (!node.adds_up || std::ranges::none_of(groups[i], is_there)) continue;
-        if (std::ranges::any_of(node.workers, [this](Worker one) { return can_lead(one); }))
-            order_sum(node, groups[i]);
-        else
+        const bool adds_up = shares_ ? i > 0 : node.adds_up;
+        if (!adds_up || std::ranges::none_of(groups[i], is_there)) continue;
+        if (std::ranges::none_of(node.workers, [this](Worker one) { return can_lead(one); }))
             lost.insert(lost.end(), node.workers.begin(), node.workers.end());
+        else if (!shares_)
+            order_sum(node, groups[i]);
     }
+    if (shares_ && lost.empty()) begin_step(groups);
     // The loss of a node is known when the deaths of all its workers are.
     const auto is_unknown = [this](Worker worker) {
         return link(worker).dead && !link(worker).noticed;
     };
-    while (awaited_ > 0 || std::ranges::any_of(lost, is_unknown)) {
+    while (awaited_ > 0 || (shares_ && !shares_->is_over()) ||
+           std::ranges::any_of(lost, is_unknown)) {
         expect_to_leave();
         const auto event = first_event();
         events_.pop();
@@ -246,6 +270,7 @@ std::vector<std::optional<Values>> VirtualFleet::sums(std::span<const std::vecto
             fmt::format("the contributions of workers {} were lost with their node before they "
                         "were added up",
                         fmt::join(lost, ", ")));
+    if (shares_) carry(shares_->end());
     return {};
 }
 

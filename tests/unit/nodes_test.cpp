@@ -81,6 +81,43 @@ TEST(SimulatedNodes, WithALinkForEachNodeTheWorkersOfANodeShareIt)
     expect_rounds_of(node, 4 * h + v + 2 * latency + 2 * h + summing(1));
 }
 
+// Four shares of one vector, 16,384 numbers.
+const Options four_shares = {{"aggregate", "shares"}, {"columns", "16384"}};
+constexpr double share_bytes = 8 * 4096, head = 100, of_report = 8;
+
+TEST(SimulatedNodes, OverSharesALinkCarriesThreeQuartersOfAVectorTwice)
+{
+    const auto trace = simulated(four_shares);
+    const double adding = 2 * 16 * 16384 / memory_bandwidth;
+    ASSERT_EQ(trace.rounds.size(), 3U);
+    // From the start of the workers: heads, what hosts are told of them, slices of the sum, those of
+    // the point. Meanwhile the coordinator has ended the step.
+    const auto round = 4 * latency + adding + 2 * 3 * share_bytes / bandwidth;
+    const double told = 8 * 3 * (header + head);
+    const auto headers = told / bandwidth + 10 * h;  // at most
+    for (std::size_t i = 1; i < 3; ++i) {
+        const auto seconds = trace.rounds[i].time - trace.rounds[i - 1].time;
+        EXPECT_GT(seconds, round);
+        EXPECT_LT(seconds, round + headers);
+    }
+    const double tasks = 8 * header, ended = 3 * header;
+    const double slices = 12 * (header + share_bytes);
+    expect_bytes_of_rounds(trace, tasks + told + slices + ended,
+                           8 * header + slices + 3 * (header + of_report));
+}
+
+TEST(SimulatedNodes, OverSharesARoundHardlyGrowsWithHosts)
+{
+    const auto seconds = [](const std::string& nodes, const std::string& workers) {
+        auto options = four_shares;
+        options["columns"] = "262144";
+        options["nodes"] = nodes;
+        options["workers"] = workers;
+        return simulated(options).rounds.back().time;
+    };
+    EXPECT_LT(seconds("16", "32"), 1.3 * seconds("4", "8"));
+}
+
 TEST(SimulatedNodes, WorkersOfTheCoordinatorsNodeNeedNoNetwork)
 {
     const auto trace = simulated({{"aggregate", "flat"}});
@@ -91,7 +128,7 @@ TEST(SimulatedNodes, WorkersOfTheCoordinatorsNodeNeedNoNetwork)
 
 TEST(SimulatedNodes, AddingUpTakesNoTimeWhereMessagesTakeNone)
 {
-    for (const auto* way : {"flat", "node"}) {
+    for (const auto* way : {"flat", "node", "shares"}) {
         const Options free = {{"dry", "on"},     {"workers", "8"},       {"nodes", "4"},
                               {"rounds", "3"},   {"columns", "10000"},   {"aggregate", way},
                               {"scheme", "frc"}, {"delay", "constant:2"}};

@@ -54,5 +54,12 @@ TEST(ParameterShares, AreNoMoreThanBlocks)
     EXPECT_EQ(cut({Support::all(3)}, 3, 4), (Bounds{0, 3}));
 }
 
+TEST(ParameterShares, HaveTheirNumbersOfASupport)
+{
+    const Bounds bounds = {0, 4096, 8192, 40000};
+    EXPECT_EQ(numbers_of_shares(Support::all(40000), bounds), (Bounds{4096, 4096, 31808}));
+    EXPECT_EQ(numbers_of_shares(range(4000, 200), bounds), (Bounds{96, 104, 0}));
+}
+
 }  // namespace
 }  // namespace quorate

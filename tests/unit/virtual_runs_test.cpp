@@ -172,12 +172,17 @@ TEST_P(ByNode, ItIsFlatButForTheLastBits)
     const auto node = run("node.h5", nodes + " --aggregate node");
     EXPECT_EQ(flat.trace.text("aggregate"), "flat");
     EXPECT_EQ(node.trace.text("aggregate"), "node");
+    const auto shares = run("shares.h5", nodes + " --aggregate shares");
+    EXPECT_TRUE(same_bits(node.iterates, shares.iterates));
+    EXPECT_TRUE(same_bits(node.model, shares.model));
     double scale = 0;
     for (const auto value : flat.iterates) scale = std::max(scale, std::abs(value));
     EXPECT_LE(furthest(flat.iterates, node.iterates), 1e-12 * scale);
     // Messages take no time here.
-    for (std::size_t i = 0; i < flat.trace.rounds.size(); ++i)
+    for (std::size_t i = 0; i < flat.trace.rounds.size(); ++i) {
         EXPECT_EQ(flat.trace.rounds[i].time, node.trace.rounds[i].time);
+        EXPECT_EQ(flat.trace.rounds[i].time, shares.trace.rounds[i].time);
+    }
 }
 
 TEST_P(ByNode, AReplayOfAReplayIsTheSame)

@@ -63,14 +63,17 @@ std::vector<Way> eventful_ways()
         "--events '20e-3 leave 4; 50e-3 join 4; 75e-3 kill 2; 20r leave 5; 25r join 5'";
     const std::string network = "--latency 5e-4 --bandwidth 1e6";
     const std::string nodes = "--nodes 3 --aggregate node " + network;
+    const std::string shares = "--nodes 3 --aggregate shares " + network;
     const std::string prefix = "--messages prefix --deadline 0.006 --stragglers 2";
     const std::string late = "--messages late --stragglers 2";
     std::vector<Way> all = {
         {"uncoded", network},
         {"uncoded", nodes},
         {"async", nodes},
+        {"async", shares},
         {"pgc-cyclic", nodes + " --stragglers 2 --port separate"},
         {"dsag", nodes + " --subpartitions 3 --collect 4"},
+        {"dsag", shares + " --subpartitions 3 --collect 4"},
         {"partial", nodes + " " + prefix},
         {"partial", nodes + " " + late},
         {"uncoded", "--slowdown gilbert-elliott:0.1,0.5,3"},
@@ -80,6 +83,7 @@ std::vector<Way> eventful_ways()
         {"uncoded", events},
         {"frc", events + " --standby 1"},
         {"frc", nodes + " " + events + " --standby 1"},
+        {"frc", shares + " " + events + " --standby 1"},
         {"uncoded", nodes + " --workers 12 --events '5r kill 1; 5r kill 4; 5r kill 7; 5r kill 10'"},
         {"elastic", events + " --needed 4"},
         {"ignore", events + " --deadline adaptive:5,3,4"},
