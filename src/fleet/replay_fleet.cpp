@@ -31,6 +31,7 @@ ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_
             info_[i].host = nodes[static_cast<std::size_t>(row.node)];
     }
     const auto groups = recorded_groups(trace);
+    if (!groups.empty()) aggregation_ = trace.text("aggregate");
     for (std::size_t i = 0; i < groups.size() && i < info_.size(); ++i) {
         info_[i].group = groups[i];
         groups_ = std::max(groups_, groups[i] + 1);

@@ -28,6 +28,7 @@ public:
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return groups_; }
+    std::string aggregation() const override { return aggregation_; }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override;
     void close(Worker worker, TaskId task) override;
@@ -59,6 +60,7 @@ private:
     Recipes& recipes_;
     std::vector<WorkerInfo> info_;
     int groups_ = 1;
+    std::string aggregation_ = "flat";
     std::map<std::int64_t, std::vector<trace::Arrival>> messages_;  // by event
     std::map<std::int64_t, trace::Timer> timers_;                   // by event
     std::map<std::int64_t, trace::Membership> membership_;          // by event
