@@ -133,9 +133,10 @@ void RankWorker::wait(Seconds at_most)
 // Begins to own a share, beside the work.
 void RankWorker::own(const transport::Message& message)
 {
-    owner_.emplace(own_share_, *message.bytes);
-    for (const int rank : decode_ownership(*message.bytes).shares.ranks)
+    auto ownership = decode_ownership(*message.bytes);
+    for (const int rank : ownership.shares.ranks)
         if (rank != 0 && rank != endpoint_.rank()) endpoint_.expect(rank);
+    owner_.emplace(own_share_, std::move(ownership));
 }
 
 void RankWorker::receive(const transport::Message& message)

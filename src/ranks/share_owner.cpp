@@ -5,8 +5,8 @@
 
 namespace quorate {
 
-ShareOwner::ShareOwner(const OwnShare& own, const transport::Bytes& ownership)
-    : thread_([this, &own, ownership = decode_ownership(ownership)] {
+ShareOwner::ShareOwner(const OwnShare& own, Ownership ownership)
+    : thread_([this, &own, ownership = std::move(ownership)] {
           try {
               own(ownership, relay_);
           } catch (const transport::Closed&) {

@@ -21,7 +21,7 @@ using OwnShare = std::function<void(const Ownership& ownership, transport::Relay
 class ShareOwner {
 public:
     /// @param own  must outlive this object
-    ShareOwner(const OwnShare& own, const transport::Bytes& ownership);
+    ShareOwner(const OwnShare& own, Ownership ownership);
     /// Ends the thread.
     ~ShareOwner();
     ShareOwner(const ShareOwner&) = delete;
