@@ -32,14 +32,14 @@ void expect_left(Links& links, const Left& expected)
 }
 
 // Ranks 0 and 4 are on host 0, each other one on a host of its own; 100 bytes a second.
-Links four(std::vector<double> rates = {100, 100, 100, 100})
+Links four_hosts(std::vector<double> rates = {100, 100, 100, 100})
 {
     return {{0, 1, 2, 3, 0}, std::move(rates)};
 }
 
 TEST(Links, AMessageAloneHasAWholeLink)
 {
-    auto links = four();
+    auto links = four_hosts();
     EXPECT_EQ(links.next(), never);
     links.send(0, 1, 50, 7, 2);
     EXPECT_EQ(links.next(), 2.5);
@@ -49,7 +49,7 @@ TEST(Links, AMessageAloneHasAWholeLink)
 
 TEST(Links, TwoFlowsOutOfAHostShareItsLinkAndAnEndedOneFreesIt)
 {
-    auto links = four();
+    auto links = four_hosts();
     links.send(0, 1, 100, 1, 0);
     links.send(4, 2, 200, 2, 0);
     // Both have 50 a second until 2; then the second one has 100 for the 100 bytes that are left.
@@ -58,7 +58,7 @@ TEST(Links, TwoFlowsOutOfAHostShareItsLinkAndAnEndedOneFreesIt)
 
 TEST(Links, WaysInAndOutDoNotLimitEachOther)
 {
-    auto links = four();
+    auto links = four_hosts();
     links.send(0, 1, 100, 1, 0);
     links.send(1, 0, 100, 2, 0);
     expect_left(links, {{1, 1}, {2, 1}});
@@ -66,7 +66,7 @@ TEST(Links, WaysInAndOutDoNotLimitEachOther)
 
 TEST(Links, AFlowThatComesLaterTakesItsShare)
 {
-    auto links = four();
+    auto links = four_hosts();
     links.send(0, 1, 100, 1, 0);
     EXPECT_EQ(links.next(), 1);
     links.send(0, 2, 100, 2, 0.5);
@@ -76,7 +76,7 @@ TEST(Links, AFlowThatComesLaterTakesItsShare)
 
 TEST(Links, RatesAreMaxMinFair)
 {
-    auto links = four({100, 130, 40, 100});
+    auto links = four_hosts({100, 130, 40, 100});
     links.send(4, 2, 100, 1, 0);  // 20, which is half of the way into host 2
     links.send(0, 2, 100, 2, 0);  // 20
     links.send(0, 1, 350, 3, 0);  // 60, which these leave of the way out of host 0
@@ -88,7 +88,7 @@ TEST(Links, RatesAreMaxMinFair)
 
 TEST(Links, ASlowLinkLimitsOnlyItsOwnFlows)
 {
-    auto links = four({100, 100, 10, 100});
+    auto links = four_hosts({100, 100, 10, 100});
     links.send(0, 1, 90, 1, 0);
     links.send(0, 2, 10, 2, 0);
     expect_left(links, {{1, 1}, {2, 1}});
@@ -96,7 +96,7 @@ TEST(Links, ASlowLinkLimitsOnlyItsOwnFlows)
 
 TEST(Links, MessagesBetweenTheSameRanksPassOneAfterTheOther)
 {
-    auto links = four();
+    auto links = four_hosts();
     links.send(0, 1, 100, 1, 0);
     links.send(0, 1, 50, 2, 0);
     links.send(0, 1, 50, 3, 0);
@@ -107,7 +107,7 @@ TEST(Links, MessagesBetweenTheSameRanksPassOneAfterTheOther)
 TEST(Links, AnInfiniteLinkNeverLimits)
 {
     constexpr auto infinity = std::numeric_limits<double>::infinity();
-    auto links = four({infinity, 100, 100, infinity});
+    auto links = four_hosts({infinity, 100, 100, infinity});
     links.send(0, 1, 100, 1, 1);
     links.send(0, 2, 200, 2, 1);
     links.send(0, 3, 1000, 3, 1);
