@@ -18,7 +18,7 @@ def on_two_nodes(trace, words):
 
 
 @pytest.mark.parametrize("wire", ["double", "float"])
-@pytest.mark.parametrize("way", ["flat", "node"])
+@pytest.mark.parametrize("way", ["flat", "node", "shares"])
 def test_the_run_and_its_simulation_have_the_same_bits_and_groups(way, wire, sparse, tmp_path):
     words = ["--data", sparse, "--rounds", 12, "--step", 0.3, "--wire", wire, "--aggregate", way]
     run, simulated = tmp_path / "run.h5", tmp_path / "simulated.h5"
