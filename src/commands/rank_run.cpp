@@ -247,7 +247,7 @@ FleetRanks fleet_ranks(const Checked& checked, std::vector<std::string> hosts, i
     return ranks;
 }
 
-// Begins aggregation by node or by shares of the parameters, if contributions are to be added up so.
+// Begins aggregation by node or over shares of the parameters, if there are such groups.
 void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos)
 {
     auto& [training, optimizers, resumed] = checked;

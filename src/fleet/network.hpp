@@ -9,8 +9,8 @@
 
 namespace quorate {
 
-/// A model of the network: a message takes latency + bytes / bandwidth seconds. Where nobody knows on
-/// which node each worker is, the coordinator with a shared port sends one message at a time and
+/// A model of the network: a message takes latency + bytes / bandwidth seconds. Where nobody knows
+/// on which node each worker is, the coordinator with a shared port sends one message at a time and
 /// receives one at a time, in the order in which they come; without, each worker has a link of its
 /// own. Where nodes are known, each has a full-duplex link that its messages share (Links); with a
 /// shared port the coordinator's node too, without that one never limits.

@@ -94,7 +94,8 @@ struct OptimizerProperties {
     /// It searches lines for a lower objective: it needs the exact loss and gradient of all rows,
     /// and makes its own steps.
     bool searches = false;
-    /// It works on a share of the parameters, as Optimizer says. Else all have to be in one process.
+    /// It works on a share of the parameters, as Optimizer says. Else all have to be in one
+    /// process.
     bool shares = false;
 };
 template <>

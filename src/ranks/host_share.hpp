@@ -17,10 +17,10 @@
 namespace quorate {
 
 /// What the owner of a share does for its host and exchanges with the other owners. Its host's
-/// workers read points in memory that it fills with the slices of all owners. Of their contributions
-/// it forms the sum, and sends each owner that one's slice. All owners carry out the same actions of
-/// the same scheme in the same order: so each knows what the others send, and in which order. Never
-/// waits. Local; of one thread.
+/// workers read points in memory that it fills with the slices of all owners. Of their
+/// contributions it forms the sum, and sends each owner that one's slice. All owners carry out the
+/// same actions of the same scheme in the same order: so each knows what the others send, and in
+/// which order. Never waits. Local; of one thread.
 class HostShare {
 public:
     using Send =

@@ -266,7 +266,7 @@ std::vector<std::optional<Values>> RankFleet::sums(std::span<const std::vector<W
 
 // --- shares of the parameters --------------------------------------------------------------------
 
-void RankFleet::share(std::span<const int> groups, std::vector<SharedAddress> contributions,
+void RankFleet::share(std::span<const int> groups, std::span<const SharedAddress> contributions,
                       const std::string& step)
 {
     membership_.set_groups(groups);

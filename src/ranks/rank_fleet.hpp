@@ -47,7 +47,7 @@ public:
     /// @param contributions  for each rank but 0, where it writes them
     /// @param step           --step, as it was chosen
     /// @throws BadInput if a host cannot share memory, or there are too few parameters
-    void share(std::span<const int> groups, std::vector<SharedAddress> contributions,
+    void share(std::span<const int> groups, std::span<const SharedAddress> contributions,
                const std::string& step);
     /// The first parameter of this process's share, and how many there are; all: not shared.
     std::optional<std::pair<std::size_t, std::size_t>> own_share() const;

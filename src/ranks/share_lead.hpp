@@ -14,9 +14,9 @@
 
 namespace quorate {
 
-/// What the coordinator does where several hosts have shares of the parameters: it deals the shares,
-/// tells the owners what its own engine is told, and owns share 0 for its own host. Never waits.
-/// Local.
+/// What the coordinator does where several hosts have shares of the parameters: it deals the
+/// shares, tells the owners what its own engine is told, and owns share 0 for its own host. Never
+/// waits. Local.
 class ShareLead {
 public:
     /// @param mailbox, membership, values  must outlive this object

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages of vectors that several hosts have shares of: between the coordinator, which decides, and
-// the owners of shares. Everything here is local.
+// Messages of vectors that several hosts have shares of: between the coordinator, which decides,
+// and the owners of shares. Everything here is local.
 #pragma once
 
 #include <optional>

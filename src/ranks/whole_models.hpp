@@ -11,8 +11,8 @@
 namespace quorate {
 
 /// A sink that joins the slices of models that are kept: the coordinator's, which its engine gives,
-/// and those that the other owners send. Whole models go on to another sink, in the order of rounds.
-/// Local; never waits.
+/// and those that the other owners send. Whole models go on to another sink, in the order of
+/// rounds. Local; never waits.
 class WholeModels final : public trace::Sink {
 public:
     /// @param shares, behind  must outlive this object

@@ -35,8 +35,8 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// Message buffers that are used again, because fresh memory costs a page fault every 4 KiB. Taken by
-/// one thread; the last owner of one may be on any thread.
+/// Message buffers that are used again, because fresh memory costs a page fault every 4 KiB. Taken
+/// by one thread; the last owner of one may be on any thread.
 class Pool {
 public:
     /// Takes a buffer of `size` bytes with any contents: the smallest free one that is large

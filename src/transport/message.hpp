@@ -43,7 +43,7 @@ enum class Tag : int {
     owns,         // leader: it is ready for messages of the other owners
     event,        // coordinator, to owners: what its engine was told
     point_slice,  // owner, to another one: its share of a point
-    sum_slice,    // owner, to another one: of the sum of its host's contributions, the other's share
+    sum_slice,    // owner, to another one: that one's share of the sum of its host
     block_sums,   // owner: of what its share adds to a scalar of a whole vector
     model_slice,  // owner, to the coordinator: its share of a model that is kept
 };

@@ -14,8 +14,8 @@ namespace quorate::transport {
 /// Thrown on a second thread whose rank needs it no more.
 struct Closed {};
 
-/// The messages of a second thread of a rank. The rank's own thread alone speaks to its endpoint: it
-/// hands over what is for the other thread, and sends what that one has posted.
+/// The messages of a second thread of a rank. The rank's own thread alone speaks to its endpoint:
+/// it hands over what is for the other thread, and sends what that one has posted.
 class Relay {
 public:
     /// Hands a message over. On the rank's own thread.

@@ -90,8 +90,8 @@ TEST(SimulatedNodes, OverSharesALinkCarriesThreeQuartersOfAVectorTwice)
     const auto trace = simulated(four_shares);
     const double adding = 2 * 16 * 16384 / memory_bandwidth;
     ASSERT_EQ(trace.rounds.size(), 3U);
-    // From the start of the workers: heads, what hosts are told of them, slices of the sum, those of
-    // the point. Meanwhile the coordinator has ended the step.
+    // From the start of the workers: heads, what hosts are told of them, slices of the sum, those
+    // of the point. Meanwhile the coordinator has ended the step.
     const auto round = 4 * latency + adding + 2 * 3 * share_bytes / bandwidth;
     const double told = 8 * 3 * (header + head);
     const auto headers = told / bandwidth + 10 * h;  // at most
