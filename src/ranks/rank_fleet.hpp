@@ -49,7 +49,7 @@ public:
     /// @throws BadInput if a host cannot share memory, or there are too few parameters
     void share(std::span<const int> groups, std::span<const SharedAddress> contributions,
                const std::string& step);
-    /// The first parameter of this process's share, and how many there are; all: not shared.
+    /// The first parameter of this process's share, and how many there are; none: it has all.
     std::optional<std::pair<std::size_t, std::size_t>> own_share() const;
 
     // What these do is said in fleet/fleet.hpp.

@@ -29,11 +29,12 @@ public:
 
     /// Asks the workers of each other host whether they can read what the others of it write.
     /// @param contributions  for each rank but 0, where it writes them
+    /// @throws BadInput if a worker shares no memory; take() does if one cannot read the others'
     void ask_to_meet(std::span<const SharedAddress> contributions);
     /// Cuts the parameters into shares, and deals them: to this process and to a worker of each
     /// other host. When all have answered ask_to_meet().
     /// @param step  --step, as it was chosen
-    /// @throws Failure if there are too few parameters, or workers that cannot share memory
+    /// @throws BadInput if there are too few parameters
     void deal(const std::string& step);
     /// The code was made again, and workers have loaded what it says: tells the owners.
     void reencode();
