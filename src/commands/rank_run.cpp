@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
@@ -88,7 +89,7 @@ struct Hellos {
     std::vector<std::string> hosts, plugins;
     std::vector<std::vector<std::string>> alike;  // to_be_alike()
     std::vector<std::int64_t> free;               // bytes of memory
-    std::vector<SharedAddress> contributions, channels;
+    std::vector<SharedAddress> contributions, channels, bells;
 };
 
 /// Waits for the hello of every other rank. On the coordinator.
@@ -100,6 +101,7 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
         MessageReader in(*message.bytes);
         hellos.contributions.push_back(in.get<SharedAddress>());
         hellos.channels.push_back(in.get<SharedAddress>());
+        hellos.bells.push_back(in.get<SharedAddress>());
         hellos.free.push_back(in.get<std::int64_t>());
         hellos.hosts.push_back(in.get_list<std::string>());
         hellos.plugins.push_back(in.get_list<std::string>());
@@ -110,9 +112,11 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
 }
 
 /// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
-/// the bytes of memory that it may take, its host, its plugins, and its options.
+/// the bells that it has made, the bytes of memory that it may take, its host, its plugins, and its
+/// options.
 void say_hello(transport::Endpoint& endpoint, const Settings& settings,
-               const SharedAddress& contributions, const SharedAddress& channel)
+               const SharedAddress& contributions, const SharedAddress& channel,
+               const SharedAddress& bells)
 {
     const auto alike = to_be_alike(settings);
     const auto free = free_memory();
@@ -120,6 +124,7 @@ void say_hello(transport::Endpoint& endpoint, const Settings& settings,
     auto bytes = make_message(endpoint.pool(), [&](MessageWriter& out) {
         out.put(contributions);
         out.put(channel);
+        out.put(bells);
         out.put(free);
         out.put_list(endpoint.host());
         out.put_list(plugins);
@@ -210,8 +215,10 @@ public:
         std::vector<Channel> open(1);
         for (const auto& address : of_this_host(hellos.channels, hellos.hosts, behind.host()))
             open.push_back(shares ? Channel::open(address) : Channel());
+        for (std::size_t i = 0; i < hellos.hosts.size(); ++i)
+            bells_.try_emplace(hellos.hosts[i], hellos.bells[i]);
         for (const auto& channel : open) has_channel_.push_back(channel.present());
-        if (!behind.wakes()) past_.emplace(behind, std::move(bells), std::move(open), 200e-6);
+        if (!behind.wakes()) past_.emplace(behind, std::move(bells), std::move(open), 0.02);
         memory_.emplace();
         if (shares)
             memory_.emplace(endpoint(),
@@ -224,13 +231,15 @@ public:
     void introduce(int rank, const std::string& host, JoinReply& reply)
     {
         if (host == endpoint().host()) reply.points = memory_->points_address();
+        if (host != endpoint().host()) reply.bells = bells_.at(host);
         reply.reads = memory_->reads(rank);
         reply.channel = has_channel_[static_cast<std::size_t>(rank)];
     }
 
 private:
     transport::Endpoint& behind_;
-    std::vector<bool> has_channel_;  // by rank
+    std::vector<bool> has_channel_;                // by rank
+    std::map<std::string, SharedAddress> bells_;  // of each host, its first rank's
     std::optional<transport::HostEndpoint> past_;
     std::optional<CoordinatorMemory> memory_;
 };
@@ -320,7 +329,7 @@ End lead(const Settings& settings, transport::Endpoint& behind, const Coordinato
 {
     std::optional<Checked> checked;
     Doorbells bells;
-    if (!behind.wakes()) bells = Doorbells(behind.size());
+    if (!behind.wakes()) bells = Doorbells(0, behind.size());
     const auto hellos = receive_hellos(behind);
     try {
         coordinator.check();
@@ -352,10 +361,12 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
         memory.contributions = {"quorate-contributions", 1};
         if (!behind.wakes()) channels[0] = Channel::make();
     }
-    say_hello(behind, settings, memory.contributions.address(), channels[0].address());
+    const Doorbells made = behind.wakes() ? Doorbells() : Doorbells(behind.rank(), behind.size());
+    say_hello(behind, settings, memory.contributions.address(), channels[0].address(),
+              made.address());
     const auto join_reply = MessageReader(*behind.receive_from(0).bytes).get<JoinReply>();
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
-    const bool here = bells.present();
+    const bool here = bells.with_coordinator();
     // Hydra loses the exit status of the process that ends last on its host, which must not be the
     // coordinator's, because that is the status of the run.
     const auto let_go_first = [&] {
@@ -376,7 +387,7 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
     memory.read_here = join_reply.reads != 0;
     if (join_reply.channel == 0) channels.clear();
     std::optional<transport::HostEndpoint> past;
-    if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 1e-3);
+    if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 0.1);
     transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
     has_started();
     auto training = build(settings, endpoint.size(), join_reply.began_with);

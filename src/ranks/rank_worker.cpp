@@ -95,9 +95,9 @@ bool RankWorker::run(const std::atomic<bool>& leave)
         if (leave && !has_left_) give_notice();
         if (!tasks_.is_running() && tasks_.has_next() && has_points(tasks_.next())) begin();
         if (!tasks_.is_running()) {
-            wait();
+            mailbox_.wait();
         } else if (const auto now = clock_seconds(); now < execution_->wake()) {
-            wait(execution_->wake() - now);
+            mailbox_.wait(execution_->wake() - now);
         } else {
             mailbox_.restart_wait();
             if (execution_->step()) send_contribution();
@@ -119,15 +119,7 @@ void RankWorker::poll()
 {
     const auto receive = [this](const transport::Message& message) { this->receive(message); };
     mailbox_.poll(receive);
-    if (owner_) owner_->pass_on(endpoint_, receive);
-}
-
-// Sleeps as Mailbox::wait(). The thread of a share cannot wake this one, and others wait for what
-// it sends.
-void RankWorker::wait(Seconds at_most)
-{
-    constexpr Seconds interval = 2e-4;
-    mailbox_.wait(owner_ ? std::min(at_most, interval) : at_most);
+    if (owner_) owner_->pass_on(receive);
 }
 
 // Begins to own a share, beside the work.
@@ -136,7 +128,8 @@ void RankWorker::own(const transport::Message& message)
     auto ownership = decode_ownership(*message.bytes);
     for (const int rank : ownership.shares.ranks)
         if (rank != 0 && rank != endpoint_.rank()) endpoint_.expect(rank);
-    owner_.emplace(own_share_, std::move(ownership));
+    owner_.emplace(own_share_, std::move(ownership), endpoint_);
+    endpoint_.rely_on_rings(false);  // other hosts cannot ring
 }
 
 void RankWorker::receive(const transport::Message& message)
@@ -173,9 +166,14 @@ void RankWorker::receive(const transport::Message& message)
         case transport::Tag::keep:
             context_.shared = &memory_.contributions;
             reserve_contributions();
+            // Whoever leads this host, or owns its share, rings when a point is there.
+            endpoint_.rely_on_rings(true);
             break;
         case transport::Tag::own: own(message); break;
-        case transport::Tag::lead: leader_.lead(*message.bytes); break;
+        case transport::Tag::lead:
+            leader_.lead(*message.bytes);
+            endpoint_.rely_on_rings(false);
+            break;
         case transport::Tag::point_piece: leader_.take_piece(*message.bytes); break;
         case transport::Tag::node_point: leader_.hand_out(*message.bytes); break;
         case transport::Tag::release: leader_.release(*message.bytes); break;
@@ -300,7 +298,7 @@ void RankWorker::send_contribution()
         poll();
         if (!execution_ || execution_->id() != id || stopped_) return;
         if (!mailbox_.is_sending()) break;
-        wait();
+        mailbox_.wait();
     }
     idle_ += clock_seconds() - began;
     mailbox_.send(transport::Tag::contribution,

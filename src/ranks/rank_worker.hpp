@@ -63,7 +63,6 @@ private:
     bool shares_memory() const { return memory_.points.present() && memory_.read_here; }
     void say_ready(std::int64_t rows, Support support);
     void poll();
-    void wait(Seconds at_most = never);
     void own(const transport::Message& message);
     void receive(const transport::Message& message);
     void accept(std::shared_ptr<transport::Bytes> bytes);

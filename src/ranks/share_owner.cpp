@@ -5,8 +5,9 @@
 
 namespace quorate {
 
-ShareOwner::ShareOwner(const OwnShare& own, Ownership ownership)
-    : thread_([this, &own, ownership = std::move(ownership)] {
+ShareOwner::ShareOwner(const OwnShare& own, Ownership ownership, transport::Endpoint& endpoint)
+    : endpoint_(endpoint), relay_([&endpoint] { endpoint.interrupt(); }),
+      thread_([this, &own, ownership = std::move(ownership)] {
           try {
               own(ownership, relay_);
           } catch (const transport::Closed&) {
@@ -27,18 +28,17 @@ bool ShareOwner::wants(transport::Tag tag)
            tag == transport::Tag::block_sums;
 }
 
-void ShareOwner::pass_on(transport::Endpoint& endpoint,
-                         const std::function<void(const transport::Message&)>& own)
+void ShareOwner::pass_on(const std::function<void(const transport::Message&)>& own)
 {
     if (failed_.exchange(false)) std::rethrow_exception(error_);
     const bool any =
         relay_.pass_on([&](int to, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes) {
-            if (to == endpoint.rank())
+            if (to == endpoint_.rank())
                 own({std::move(bytes), to, tag});
             else
-                endpoint.send(to, tag, std::move(bytes));
+                endpoint_.send(to, tag, std::move(bytes));
         });
-    if (any) endpoint.ring();
+    if (any) endpoint_.ring();
 }
 
 }  // namespace quorate

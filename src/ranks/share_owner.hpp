@@ -20,8 +20,8 @@ using OwnShare = std::function<void(const Ownership& ownership, transport::Relay
 /// and passes the thread's messages on. For the rank's own thread.
 class ShareOwner {
 public:
-    /// @param own  must outlive this object
-    ShareOwner(const OwnShare& own, Ownership ownership);
+    /// @param own, endpoint  must outlive this object
+    ShareOwner(const OwnShare& own, Ownership ownership, transport::Endpoint& endpoint);
     /// Ends the thread.
     ~ShareOwner();
     ShareOwner(const ShareOwner&) = delete;
@@ -33,10 +33,10 @@ public:
     /// Sends what the thread has posted.
     /// @param own  takes what is for this rank itself
     /// @throws what has ended the thread
-    void pass_on(transport::Endpoint& endpoint,
-                 const std::function<void(const transport::Message&)>& own);
+    void pass_on(const std::function<void(const transport::Message&)>& own);
 
 private:
+    transport::Endpoint& endpoint_;
     transport::Relay relay_;
     std::exception_ptr error_;
     std::atomic<bool> failed_ = false;  // error_ is there

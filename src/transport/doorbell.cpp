@@ -31,7 +31,7 @@ void Doorbells::map(int ranks)
     ranks_ = ranks;
 }
 
-Doorbells::Doorbells(int ranks) : file_("quorate-doorbells")
+Doorbells::Doorbells(int rank, int ranks) : file_("quorate-doorbells"), rank_(rank)
 {
     if (file_.extend(static_cast<std::size_t>(ranks) * sizeof(Cell)))
         map(ranks);
@@ -45,9 +45,11 @@ Doorbells::Doorbells(const SharedAddress& address, int rank, int ranks)
     if (file_.present()) map(ranks);
 }
 
+bool Doorbells::with_coordinator() const { return cells_ && cells_[0].process != 0; }
+
 bool Doorbells::all_ring()
 {
-    if (!cells_ || rank_ != 0) return cells_ != nullptr;
+    if (!cells_ || rank_ != 0) return with_coordinator();
     while (joined_ < ranks_ && cells_[joined_].process != 0) ++joined_;
     return joined_ == ranks_;
 }

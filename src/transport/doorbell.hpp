@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Doorbells: the ranks on the coordinator's host wake each other through shared memory. Without
-// them a rank that waits for a message wakes hundreds of times to look for it; with 30 ranks on two
-// cores that took a third of a short round.
+// Doorbells: the ranks of a host wake each other through shared memory. Without them a rank that
+// waits for a message wakes hundreds of times to look for it; with 30 ranks on two cores that took a
+// third of a short round.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,16 @@
 
 namespace quorate {
 
-/// A bell (a futex) for each rank, in memory that the processes of one host share. A rank on
-/// another host has no bell and polls. No message is in a bell, so a ring that is lost costs time
-/// only. Local.
+/// A bell (a futex) for each rank of a host, in memory that its processes share. No message is in a
+/// bell, so a ring that is lost costs time only. Local.
 class Doorbells {
 public:
     /// No bells: ring() does nothing, and nobody is woken.
     Doorbells() = default;
-    /// Makes the bells, on the coordinator. Where the system refuses the memory there are none.
-    /// @param ranks  size of the communicator
-    explicit Doorbells(int ranks);
-    /// Joins the coordinator's bells, on another rank. There are none if it is on another host.
+    /// Makes the bells of a host. Where the system refuses the memory there are none.
+    /// @param rank, ranks  this rank, and the size of the communicator
+    Doorbells(int rank, int ranks);
+    /// Joins the bells that another rank has made. There are none if it is on another host.
     /// @param address      as the coordinator's first message (`join_reply`) has it
     /// @param rank, ranks  this rank, and the size of the communicator
     Doorbells(const SharedAddress& address, int rank, int ranks);
@@ -29,6 +28,8 @@ public:
     const SharedAddress& address() const { return file_.address(); }
     /// Whether this rank can be woken.
     bool present() const { return cells_ != nullptr; }
+    /// Whether this is the coordinator's host.
+    bool with_coordinator() const;
     /// Whether everybody who sends messages to this rank can ring: the coordinator, or all ranks.
     bool all_ring();
     /// Wakes a rank, if it has a bell. Costs an atomic increment, and a system call if the rank

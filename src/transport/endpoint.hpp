@@ -83,6 +83,11 @@ public:
     virtual void wait(Seconds at_most = never) = 0;
     /// To be called when something was received or done.
     virtual void restart_wait() = 0;
+    /// Ends this rank's wait(), from any thread of it. Where no message does either, it only ends a
+    /// little later.
+    virtual void interrupt() = 0;
+    /// Whether others of this rank's host ring for what it waits for: then it looks less often.
+    virtual void rely_on_rings(bool) {}
 
     /// Takes the next message of a rank, if one has come; those of others wait for receive(). As
     /// advance().

@@ -7,10 +7,16 @@
 
 namespace quorate::transport {
 
+namespace {
+
+constexpr Seconds polling = 1e-3;  // longest sleep where nobody rings
+
+}  // namespace
+
 HostEndpoint::HostEndpoint(Endpoint& behind, Doorbells bells, std::vector<Channel> channels,
                            Seconds longest)
     : Endpoint(behind.rank(), behind.size(), behind.host()), behind_(behind),
-      bells_(std::move(bells)), channels_(std::move(channels)), backoff_(longest, &bells_)
+      bells_(std::move(bells)), channels_(std::move(channels)), backoff_(polling, &bells_, longest)
 {
     for (int other = 0; other < size(); ++other) {
         if (has_channel(other))
@@ -75,13 +81,20 @@ void HostEndpoint::advance()
 
 void HostEndpoint::wait(Seconds at_most)
 {
-    // A message that has begun to arrive needs a few more looks, and no bell rings for these.
-    constexpr Seconds soon = 20e-6;
     ring();
-    const bool arriving = behind_.is_receiving() || awaits_other_way();
-    // All that is waited for is there to be seen when the bell has rung.
-    const bool bell_tells = all_in_channels_ && !behind_.is_sending();
-    backoff_.wait(arriving ? std::min(at_most, soon) : at_most, bell_tells);
+    backoff_.wait(at_most, rings());
+}
+
+// For what this rank's bell rings.
+Backoff::Rings HostEndpoint::rings()
+{
+    // No bell rings for the parts of a message that is under way.
+    const bool under_way = behind_.is_receiving() || behind_.is_sending() || awaits_other_way();
+    if (under_way && !std::exchange(under_way_, under_way)) backoff_.reset();
+    under_way_ = under_way;
+    if (under_way) return Backoff::Rings::nothing;
+    if (bells_.all_ring()) return all_in_channels_ ? Backoff::Rings::all_there : Backoff::Rings::all;
+    return relies_ ? Backoff::Rings::most : Backoff::Rings::nothing;
 }
 
 void HostEndpoint::restart_wait()

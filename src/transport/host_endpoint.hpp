@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Messages past another transport, between the coordinator and the ranks of its host: short ones in
-// rings, and a bell that wakes their reader.
+// Messages past another transport, among the ranks of a host: a bell wakes their reader, and short
+// ones between the coordinator and others lie in rings.
 #pragma once
 
 #include <vector>
@@ -18,15 +18,17 @@ public:
     /// @param behind    must outlive this object; nobody else takes messages from it meanwhile
     /// @param channels  by rank; those that are not present, and ranks beyond the last one, have
     ///        none
-    /// @param longest   sleep of a wait without a bell, seconds
+    /// @param longest   sleep of a rank whose bell rings for all messages, seconds
     HostEndpoint(Endpoint& behind, Doorbells bells, std::vector<Channel> channels, Seconds longest);
 
     Ticket send(int to, Tag tag, std::shared_ptr<Bytes> bytes) override;
     void ring() override;
-    bool wakes() const override { return bells_.present(); }
+    bool wakes() const override { return bells_.with_coordinator(); }
     void advance() override;
     void wait(Seconds at_most = never) override;
     void restart_wait() override;
+    void interrupt() override { bells_.ring(rank()); }
+    void rely_on_rings(bool relies) override { relies_ = relies; }
     bool is_sending() const override;
     bool is_receiving() const override;
     void forsake(int rank) override;
@@ -43,12 +45,15 @@ private:
     }
     void take_from_channels();
     bool awaits_other_way() const;
+    Backoff::Rings rings();
 
     Endpoint& behind_;
     Doorbells bells_;
     std::vector<Channel> channels_;
     std::vector<int> with_channel_;  // ranks that messages are taken from
     bool all_in_channels_ = true;    // all ranks that are expected have one
+    bool relies_ = false;            // on others of the host that ring
+    bool under_way_ = false;         // something was, during the last wait
     Backoff backoff_;
     std::vector<int> to_ring_;
 };

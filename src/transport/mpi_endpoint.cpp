@@ -20,9 +20,6 @@ namespace {
 // that are to come.
 constexpr int first_of_pieces = 1000;
 
-// Longest sleep while a message is arriving: it needs a few more calls of MPI_Test.
-constexpr Seconds soon = 20e-6;
-
 int rank_in(MPI_Comm comm)
 {
     int rank = 0;
@@ -121,6 +118,7 @@ bool MpiEndpoint::start_to_receive()
         mpi::check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, get(), &flag, &message, &status),
                    "MPI_Improbe");
     if (!flag) return false;
+    backoff_.reset();  // it needs a few more calls of MPI_Test
     mpi::check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     const auto bytes = static_cast<std::size_t>(size);
     auto& one = unfinished(status.MPI_SOURCE, status.MPI_TAG, bytes);
@@ -156,11 +154,6 @@ void MpiEndpoint::advance()
         if (!one.failed) ready_.push_back(std::move(one.message));
         return true;
     });
-}
-
-void MpiEndpoint::wait(Seconds at_most)
-{
-    backoff_.wait(is_receiving() ? std::min(at_most, soon) : at_most);
 }
 
 bool MpiEndpoint::is_sending() const

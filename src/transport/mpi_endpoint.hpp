@@ -47,8 +47,9 @@ public:
     bool wakes() const override { return false; }
     /// @throws mpi::Error if MPI fails, and not in a message with a certain rank
     void advance() override;
-    void wait(Seconds at_most = never) override;
+    void wait(Seconds at_most = never) override { backoff_.wait(at_most); }
     void restart_wait() override { backoff_.reset(); }
+    void interrupt() override {}
     bool is_sending() const override;
     bool is_receiving() const override;
     void forsake(int rank) override;

@@ -36,8 +36,11 @@ void Relay::close()
 
 void Relay::post(int to, Tag tag, std::shared_ptr<Bytes> bytes)
 {
-    const std::lock_guard lock(mutex_);
-    posted_.push_back({to, tag, std::move(bytes)});
+    {
+        const std::lock_guard lock(mutex_);
+        posted_.push_back({to, tag, std::move(bytes)});
+    }
+    wake_();
 }
 
 Message Relay::receive()

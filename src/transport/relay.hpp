@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "transport/message.hpp"
 
@@ -18,6 +19,8 @@ struct Closed {};
 /// it hands over what is for the other thread, and sends what that one has posted.
 class Relay {
 public:
+    /// @param wake  ends a wait of the rank's own thread, from the second one
+    explicit Relay(std::function<void()> wake) : wake_(std::move(wake)) {}
     /// Hands a message over. On the rank's own thread.
     void deliver(Message message);
     /// Calls `send` with each message that was posted, in their order. On the rank's own thread.
@@ -37,6 +40,7 @@ private:
         Tag tag;
         std::shared_ptr<Bytes> bytes;
     };
+    std::function<void()> wake_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Message> delivered_;  // under the mutex, as all that follows

@@ -24,6 +24,7 @@ struct Threads::Place {
     std::mutex mutex;
     std::condition_variable changed;
     std::deque<Message> messages;          // under the mutex
+    bool interrupted = false;              // as well
     std::atomic<std::size_t> waiting = 0;  // messages.size(), to be looked at without it
     std::atomic<bool> ended = false;
 };
@@ -104,8 +105,18 @@ void ThreadEndpoint::wait(Seconds at_most)
     ring();
     auto& place = threads_.places_[static_cast<std::size_t>(rank())];
     std::unique_lock lock(place.mutex);
-    if (!place.messages.empty()) return;
+    if (!place.messages.empty() || std::exchange(place.interrupted, false)) return;
     place.changed.wait_for(lock, std::chrono::duration<Seconds>(std::min(at_most, longest)));
+}
+
+void ThreadEndpoint::interrupt()
+{
+    auto& place = threads_.places_[static_cast<std::size_t>(rank())];
+    {
+        const std::lock_guard lock(place.mutex);
+        place.interrupted = true;
+    }
+    place.changed.notify_one();
 }
 
 void ThreadEndpoint::die()

@@ -45,6 +45,7 @@ public:
     void advance() override;
     void wait(Seconds at_most = never) override;
     void restart_wait() override {}
+    void interrupt() override;
     bool is_sending() const override { return false; }
     bool is_receiving() const override { return false; }
     void forsake(int) override {}

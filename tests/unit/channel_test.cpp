@@ -107,7 +107,7 @@ TEST_F(ChannelTest, WhatFindsNoRoomWaitsAndIsNotLost)
 
 TEST_F(ChannelTest, AWriterThatWaitsForRoomIsWoken)
 {
-    Doorbells coordinator(2);
+    Doorbells coordinator(0, 2);
     Doorbells worker(coordinator.address(), 1, 2);
     std::vector<std::byte> room(Ring::longest);
     for (int i = 0; i < 6; ++i) mine.send(transport::Tag::task, pool.take(Ring::longest));

@@ -24,6 +24,7 @@ public:
     void advance() override {}
     void wait(Seconds) override {}
     void restart_wait() override {}
+    void interrupt() override {}
     bool is_sending() const override { return false; }
     bool is_receiving() const override { return false; }
     void forsake(int) override {}

@@ -36,6 +36,7 @@ public:
     void advance() override;
     void wait(Seconds at_most = never) override;
     void restart_wait() override { behind_.restart_wait(); }
+    void interrupt() override { behind_.interrupt(); }
     bool is_sending() const override { return behind_.is_sending(); }
     bool is_receiving() const override;
     void forsake(int rank) override;

@@ -248,7 +248,7 @@ TEST(Pool, ABufferMayOutliveItsPool)
 
 TEST(Doorbells, ARingWakesASleeperLongBeforeItsTime)
 {
-    Doorbells coordinator(2);
+    Doorbells coordinator(0, 2);
     if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
     Doorbells worker(coordinator.address(), 1, 2);
     ASSERT_TRUE(worker.present());
@@ -284,7 +284,7 @@ TEST(BlocksAtNodes, AreReleasedByWhoeverDropsTheirMessage)
 
 TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
 {
-    Doorbells coordinator(2);
+    Doorbells coordinator(0, 2);
     if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
     Doorbells worker(coordinator.address(), 1, 2);
     const auto received = worker.rings();
@@ -296,7 +296,7 @@ TEST(Doorbells, ARingBeforeTheSleepIsNotLost)
 
 TEST(Doorbells, ACoordinatorForWhichNobodyHasWaitedIsGone)
 {
-    const Doorbells coordinator(2);
+    const Doorbells coordinator(0, 2);
     if (!coordinator.present()) GTEST_SKIP() << "this system gives no memory to share";
     const Doorbells worker(coordinator.address(), 1, 2);
     EXPECT_FALSE(worker.gone(0));
@@ -314,7 +314,7 @@ TEST(Doorbells, ACoordinatorForWhichNobodyHasWaitedIsGone)
 
 TEST(Doorbells, SomebodyElsesMemoryIsNotJoined)
 {
-    const Doorbells coordinator(2);
+    const Doorbells coordinator(0, 2);
     auto address = coordinator.address();
     address.token ^= 1;  // another host may have a process of that number
     EXPECT_FALSE(Doorbells(address, 1, 2).present());
