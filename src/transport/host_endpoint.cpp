@@ -82,18 +82,21 @@ void HostEndpoint::advance()
 void HostEndpoint::wait(Seconds at_most)
 {
     ring();
-    backoff_.wait(at_most, rings());
+    // No bell rings for the parts of a message that is under way.
+    const bool under_way = behind_.is_receiving() || behind_.is_sending() || awaits_other_way();
+    if (under_way && !under_way_) behind_.restart_wait();
+    under_way_ = under_way;
+    if (under_way)
+        behind_.wait(at_most);
+    else
+        backoff_.wait(at_most, rings());
 }
 
 // For what this rank's bell rings.
 Backoff::Rings HostEndpoint::rings()
 {
-    // No bell rings for the parts of a message that is under way.
-    const bool under_way = behind_.is_receiving() || behind_.is_sending() || awaits_other_way();
-    if (under_way && !std::exchange(under_way_, under_way)) backoff_.reset();
-    under_way_ = under_way;
-    if (under_way) return Backoff::Rings::nothing;
-    if (bells_.all_ring()) return all_in_channels_ ? Backoff::Rings::all_there : Backoff::Rings::all;
+    if (bells_.all_ring())
+        return all_in_channels_ ? Backoff::Rings::all_there : Backoff::Rings::all;
     return relies_ ? Backoff::Rings::most : Backoff::Rings::nothing;
 }
 

@@ -60,17 +60,29 @@ MpiEndpoint::~MpiEndpoint()
     if (!incoming_.empty()) new (std::nothrow) auto(std::move(incoming_));
 }
 
+// Returns how long the pieces of a message are. There are 64 at most, because each costs a look,
+// unless MPI's counts are too short.
+std::size_t MpiEndpoint::piece_of(std::size_t size) const
+{
+    constexpr std::size_t longest = std::size_t{1} << 30;
+    return std::min(longest, std::max(piece_, size / 64 + 1));
+}
+
 Ticket MpiEndpoint::send(int to, Tag tag, std::shared_ptr<Bytes> bytes)
 {
     Outgoing one{{}, std::move(bytes), to, std::make_shared<bool>(false)};
+    const auto piece = piece_of(one.bytes->size());
     std::size_t at = 0;
-    for (auto left = 1 + (std::max<std::size_t>(1, one.bytes->size()) - 1) / piece_; left > 0;
+    for (auto left = 1 + (std::max<std::size_t>(1, one.bytes->size()) - 1) / piece; left > 0;
          --left) {
-        const auto size = std::min(piece_, one.bytes->size() - at);
-        const int code = MPI_Isend(
-            one.bytes->data() + at, static_cast<int>(size), MPI_BYTE, to,
-            left > 1 ? first_of_pieces + static_cast<int>(left - 1) : static_cast<int>(tag), get(),
-            &one.requests.emplace_back(MPI_REQUEST_NULL));
+        const auto size = std::min(piece, one.bytes->size() - at);
+        // A long message has left when its receiver takes the end: until then it is under way, and
+        // whoever sends may prefer others.
+        const auto send = left == 1 && at > 0 ? MPI_Issend : MPI_Isend;
+        const int code =
+            send(one.bytes->data() + at, static_cast<int>(size), MPI_BYTE, to,
+                 left > 1 ? first_of_pieces + static_cast<int>(left - 1) : static_cast<int>(tag),
+                 get(), &one.requests.emplace_back(MPI_REQUEST_NULL));
         if (code != MPI_SUCCESS) {
             of(to).unreachable = true;
             break;
@@ -136,7 +148,10 @@ bool MpiEndpoint::start_to_receive()
 void MpiEndpoint::advance()
 {
     drop_if(outgoing_, [this](Outgoing& one) {
-        if (!is_complete(one.requests, one.to)) return false;
+        const auto before = one.requests.size();
+        const bool left = is_complete(one.requests, one.to);
+        if (one.requests.size() < before) backoff_.reset();
+        if (!left) return false;
         *one.left = true;
         return true;
     });

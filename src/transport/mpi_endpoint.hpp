@@ -34,9 +34,10 @@ class MpiEndpoint final : private MpiCommunicator, public Endpoint {
 public:
     /// Collective on `parent`. @throws mpi::Error if MPI fails
     /// @param longest  sleep of a wait, seconds
-    /// @param piece    bytes; longer messages travel in pieces of so many, 2^31 - 1 at most
+    /// @param piece    bytes; longer messages travel in pieces, of so many or more. MPI sends a
+    ///                 short one at once, where it asks the receiver before it sends a long one
     explicit MpiEndpoint(MPI_Comm parent = MPI_COMM_WORLD, Seconds longest = 1e-3,
-                         std::size_t piece = std::size_t{1} << 30);
+                         std::size_t piece = std::size_t{16} << 10);
     /// What is still under way to or from a rank that has died keeps its memory: MPI may use it at
     /// any time.
     ~MpiEndpoint() override;
@@ -78,6 +79,7 @@ private:
     };
     Peer& of(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
     const Peer& of(int rank) const { return peers_[static_cast<std::size_t>(rank)]; }
+    std::size_t piece_of(std::size_t size) const;
     bool is_complete(Requests& requests, int peer, bool* failed = nullptr);
     bool start_to_receive();
     Incoming& unfinished(int from, int tag, std::size_t size);

@@ -312,6 +312,20 @@ TEST(Doorbells, ACoordinatorForWhichNobodyHasWaitedIsGone)
     EXPECT_TRUE(worker.gone(0));
 }
 
+// On a host without the coordinator, ranks ring for each other; but other hosts cannot.
+TEST(Doorbells, OfAnotherHostDoNotRingForAll)
+{
+    Doorbells first(3, 5);
+    if (!first.present()) GTEST_SKIP() << "this system gives no memory to share";
+    Doorbells second(first.address(), 4, 5);
+    ASSERT_TRUE(second.present());
+    EXPECT_FALSE(second.with_coordinator());
+    EXPECT_FALSE(second.all_ring());
+    first.ring(4);
+    EXPECT_EQ(second.rings(), 1u);
+    EXPECT_FALSE(second.gone(0)) << "nobody here knows";
+}
+
 TEST(Doorbells, SomebodyElsesMemoryIsNotJoined)
 {
     const Doorbells coordinator(0, 2);
