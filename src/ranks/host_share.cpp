@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/error.hpp"
+#include "compute/addend.hpp"
 
 namespace quorate {
 
@@ -50,6 +51,7 @@ void HostShare::reencode(std::vector<ShareWorker> workers)
     own_.workers = std::move(workers);
     take_supports();
     ++codings_;
+    to_send_.clear();
     // Points that hosts have lack columns of the new supports.
     for (const auto& [version, point] : std::exchange(points_, {}))
         if (point.begun()) memory_.give_back(point.whole);
@@ -87,9 +89,15 @@ void HostShare::dispatch(const Dispatch& task, const PointList& inputs)
     const auto& to = of(task.worker);
     for (std::size_t i = 0; i < task.inputs.size(); ++i) {
         const auto version = task.inputs[i];
-        send_point(version, inputs[i], to.info.group);
-        if (to.info.group != own_.group()) continue;
-        auto& point = points_.at(version);
+        const auto group = to.info.group;
+        auto& point = points_[version];
+        point.slice = inputs[i];
+        const bool is_new = point.sent.insert(group).second;
+        if (group != own_.group()) {
+            if (is_new) to_send_.push_back({version, inputs[i], owner_of(group)});
+            continue;
+        }
+        if (is_new) put(point, share(), [&](Numbers to) { copy(*inputs[i], to); });
         const Delivery delivery{to.info.rank, to.shard, task.task};
         if (point.missing == 0)
             deliver(point, version, delivery);
@@ -98,25 +106,30 @@ void HostShare::dispatch(const Dispatch& task, const PointList& inputs)
     }
 }
 
-// Sends this share's slice of a point to the host of a group, unless it was sent there.
-void HostShare::send_point(Version version, const Point& slice, int group)
+// How many shares come before one, from that behind the own one on. Each owner sends its slices in
+// this order, so that at a time all send to different ones, and no link waits for another.
+std::size_t HostShare::behind(std::size_t share) const
 {
-    auto& point = points_[version];
-    point.slice = slice;
-    if (!point.sent.insert(group).second) return;
-    if (group == own_.group()) {
-        put(point, share(), [&](Numbers to) { copy(*slice, to); });
-        return;
-    }
-    const auto& touched = others_[static_cast<std::size_t>(group)];
+    return (share + own_.shares.count() - this->share() - 1) % own_.shares.count();
+}
+
+void HostShare::send_points()
+{
+    std::ranges::stable_sort(to_send_, {}, [this](const ToSend& one) { return behind(one.to); });
+    for (const auto& one : std::exchange(to_send_, {})) send_point(one.version, *one.slice, one.to);
+}
+
+void HostShare::send_point(Version version, const NumberVector& slice, std::size_t to)
+{
+    const auto& touched = others_[static_cast<std::size_t>(own_.shares.groups[to])];
     auto bytes = make_message(pool_, [&](MessageWriter& out) {
         out.put(PointSlice{own_.share, version, codings_});
         with_number(wire_, [&]<class Number>(Number) {
-            out.numbers<Number>(touched.size(), [&](Number* to) { touched.gather(*slice, to); });
+            out.numbers<Number>(touched.size(), [&](Number* at) { touched.gather(slice, at); });
         });
     });
     own_points_ += static_cast<std::int64_t>(bytes->size());
-    send_(own_.shares.ranks[owner_of(group)], transport::Tag::point_slice, std::move(bytes));
+    send_(own_.shares.ranks[to], transport::Tag::point_slice, std::move(bytes));
 }
 
 // Gets memory for a point that this host is going to have.
@@ -240,6 +253,7 @@ std::shared_ptr<const Support> HostShare::union_of_used(
 void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
                            const std::function<Values(std::size_t)>& values)
 {
+    send_points();
     ++sums_;
     terms_ = hash_of(groups);
     std::erase_if(slices_, [this](const auto& one) { return one.first.first < sums_; });
@@ -251,8 +265,11 @@ void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
     const auto& terms = groups[static_cast<std::size_t>(own_.group())];
     if (terms.empty()) return;
     const auto touched = union_of_used(terms, &ShareWorker::whole);
-    std::vector<Values> all;
-    for (const auto& term : terms) all.push_back(values(term.handle));
+    std::vector<Addend> addends;
+    for (const auto& term : terms) {
+        const auto numbers = values(term.handle);
+        addends.push_back({numbers.support, numbers.packed, term.weight});
+    }
     // Each owner begins with another one's slice, so that all links are in use at once.
     for (std::size_t i = 1; i <= own_.shares.count(); ++i) {
         const auto to = (share() + i) % own_.shares.count();
@@ -260,16 +277,9 @@ void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
         const auto slice =
             Numbers(sum_).subspan(static_cast<std::size_t>(first), own_.shares.size(to));
         clear(slice);
-        Numbers(sum_).visit([&](auto whole) {
-            for (std::size_t term = 0; term < terms.size(); ++term)
-                std::visit(
-                    [&](auto packed) {
-                        all[term].support.add(terms[term].weight, packed, whole,
-                                              static_cast<std::size_t>(first),
-                                              static_cast<std::size_t>(last));
-                    },
-                    all[term].packed);
-        });
+        const auto end = static_cast<std::size_t>(last);
+        for (auto at = static_cast<std::size_t>(first); at < end; at += range_of_sums)
+            add(addends, sum_, at, std::min(end, at + range_of_sums));
         const auto part = touched->slice(first, last);
         auto bytes = make_message(pool_, [&](MessageWriter& out) {
             out.put(SumSlice{own_.group(), sums_, terms_});

@@ -41,11 +41,14 @@ public:
     /// How many groups of workers there are, one for each host with workers.
     int groups() const { return groups_; }
 
-    /// Takes a task that the scheme gives a worker: sends the share's slices of the points that the
-    /// worker's host does not have, and hands them out if it is a worker of this host.
+    /// Takes a task that the scheme gives a worker: send_points() then sends the share's slices of
+    /// the points that the worker's host does not have. Hands them out if it is a worker of this
+    /// host.
     /// @param inputs  slices of the share, of the points that the task names
     /// @throws Failure if there is no memory for a point
     void dispatch(const Dispatch& task, const PointList& inputs);
+    /// To be called when the tasks of a moment were given out.
+    void send_points();
     /// A worker needs nothing any more for a task, or for any.
     void forget(Worker worker, std::optional<TaskId> task = std::nullopt);
     /// Takes a message of another owner. @return whether it was for this object
@@ -91,7 +94,8 @@ private:
     void take_supports();
     std::size_t share() const { return static_cast<std::size_t>(own_.share); }
     std::size_t owner_of(int group) const;
-    void send_point(Version version, const Point& slice, int group);
+    void send_point(Version version, const NumberVector& slice, std::size_t to);
+    std::size_t behind(std::size_t share) const;
     void begin(Arriving& point);
     void put(Arriving& point, std::size_t share, const std::function<void(Numbers)>& fill);
     void deliver(const Arriving& point, Version version, const Delivery& to);
@@ -111,6 +115,12 @@ private:
     std::vector<Support> others_;  // of each group, what its host touches of this share
     SharedBlocks memory_;
     std::map<Version, Arriving> points_;
+    struct ToSend {
+        Version version;
+        Point slice;
+        std::size_t to;  // share of the owner
+    };
+    std::vector<ToSend> to_send_;
     std::int64_t codings_ = 0;  // that were made again
     // Slices of points for a code that this owner does not have yet.
     std::vector<std::shared_ptr<transport::Bytes>> early_;

@@ -46,10 +46,12 @@ PointMemory* RankFleet::point_memory()
 void RankFleet::post()
 {
     tasks_.send();
-    if (shares_.present())
+    if (shares_.present()) {
+        shares_.share().send_points();
         values_.released().clear();  // the owners know what their hosts may use again
-    else
+    } else {
         leaders_.send(values_.released());
+    }
     endpoint_.ring();
 }
 
