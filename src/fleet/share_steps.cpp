@@ -21,12 +21,17 @@ ShareSteps::ShareSteps(const std::vector<std::int64_t>& bounds,
 
 ShareSteps::Messages ShareSteps::tell(std::int64_t bytes)
 {
+    for (int host = 1; host < hosts(); ++host) ++at(host).untold;
     Messages next;
-    for (int host = 1; host < hosts(); ++host) {
-        ++at(host).untold;
-        next.push_back({Kind::told, 0, host, step_, header_bytes_ + bytes});
-    }
+    tell_others({Kind::told, 0, 0, step_, header_bytes_ + bytes}, next);
     return next;
+}
+
+// A host hands on what it was told.
+void ShareSteps::tell_others(const Message& by, Messages& next) const
+{
+    for (const int host : told_by(by.to, hosts()))
+        next.push_back({Kind::told, by.to, host, by.step, by.bytes});
 }
 
 ShareSteps::Messages ShareSteps::begin(std::vector<Used> used)
@@ -80,6 +85,7 @@ ShareSteps::Messages ShareSteps::receive(const Message& message)
     Messages next;
     switch (message.kind) {
         case Kind::told:
+            tell_others(message, next);
             if (--at(message.to).untold == 0 && !is_over()) know(message.to, next);
             break;
         case Kind::added:

@@ -14,8 +14,8 @@ namespace quorate {
 /// messages follow, and whoever simulates the network calls receive() when one is there. Host 0 is
 /// that of the coordinator, which decides; host i owns share i, if there is one. A step goes so:
 ///
-/// 1. The coordinator tells each host of the contributions that come (tell()), so that it knows
-///    what a step uses.
+/// 1. The coordinator tells each owner of the contributions that come (tell()), so that it knows
+///    what a step uses: two of them, who hand it on to two others each, and so on.
 /// 2. A host that knows the step adds up what its workers contributed, and sends each owner its
 ///    slice of the sum.
 /// 3. An owner that has the slices of all updates its share, reports that to the coordinator, and
@@ -82,6 +82,7 @@ private:
     Host& at(int host) { return hosts_[static_cast<std::size_t>(host)]; }
     const Host& at(int host) const { return hosts_[static_cast<std::size_t>(host)]; }
     int hosts() const { return static_cast<int>(hosts_.size()); }
+    void tell_others(const Message& by, Messages& next) const;
     void know(int host, Messages& next);
     void add_to_share(int owner, Messages& next);
     void note_point(int host, std::int64_t step);

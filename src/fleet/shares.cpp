@@ -67,4 +67,12 @@ std::vector<std::int64_t> numbers_of_shares(const Support& support,
     return numbers;
 }
 
+std::vector<int> told_by(int host, int hosts)
+{
+    std::vector<int> told;
+    for (int next = 2 * host + 1; next <= 2 * host + 2 && next < hosts; ++next)
+        told.push_back(next);
+    return told;
+}
+
 }  // namespace quorate

@@ -30,4 +30,8 @@ std::vector<std::int64_t> cut_shares(std::span<const Support* const> of_hosts,
 std::vector<std::int64_t> numbers_of_shares(const Support& support,
                                             std::span<const std::int64_t> bounds);
 
+/// Hosts hand on what the coordinator, on host 0, tells all: so no link carries it more than twice.
+/// @return the one or two hosts that a host tells; none if nobody is left
+std::vector<int> told_by(int host, int hosts);
+
 }  // namespace quorate

@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "base/error.hpp"
+#include "fleet/shares.hpp"
 
 namespace quorate {
 
@@ -46,12 +47,18 @@ OwnerFleet::OwnerFleet(transport::Relay& relay, const Ownership& ownership, Wire
 void OwnerFleet::receive()
 {
     auto message = relay_.receive();
-    if (message.tag == transport::Tag::event)
+    if (message.tag == transport::Tag::event) {
+        const auto& own = share_.ownership();
+        for (const int next :
+             told_by(static_cast<int>(own.share), static_cast<int>(own.shares.count())))
+            relay_.post(own.shares.ranks[static_cast<std::size_t>(next)], message.tag,
+                        message.bytes);
         events_.push_back(decode_event(*message.bytes));
-    else if (message.tag == transport::Tag::own)
+    } else if (message.tag == transport::Tag::own) {
         codings_.push_back(decode_ownership(*message.bytes).workers);
-    else if (!share_.take(message))
+    } else if (!share_.take(message)) {
         throw Failure("an owner got a message that is not for owners: report this as a bug");
+    }
 }
 
 EngineEvent OwnerFleet::next_event()
@@ -73,6 +80,7 @@ std::int64_t OwnerFleet::end()
 
 std::vector<Arrival> OwnerFleet::wait(Seconds until, const std::atomic<bool>&)
 {
+    share_.send_points();
     auto event = next_event();
     switch (event.kind) {
         case EngineEvent::Kind::begin: break;

@@ -142,8 +142,9 @@ void ShareLead::check_owner(Worker worker) const
 void ShareLead::tell(const EngineEvent& event)
 {
     const auto bytes = encode(event, mailbox_.pool());
-    for (const int rank : shares().ranks)
-        if (rank != 0) mailbox_.send(rank, transport::Tag::event, bytes);
+    for (const int share : told_by(0, static_cast<int>(shares().count())))
+        mailbox_.send(shares().ranks[static_cast<std::size_t>(share)], transport::Tag::event,
+                      bytes);
 }
 
 void ShareLead::tell_arrivals(std::span<const Arrival> arrivals, Seconds now)

@@ -55,7 +55,8 @@ public:
     int groups() const { return share_->groups(); }
     const Shares& shares() const { return dealt_; }
 
-    /// Tells the other owners what the coordinator's fleet has told its engine.
+    /// Tells the other owners what the coordinator's fleet has told its engine: two of them, who
+    /// hand it on.
     void tell(const EngineEvent& event);
     void tell_arrivals(std::span<const Arrival> arrivals, Seconds now);
 
