@@ -50,5 +50,38 @@ TEST(RankPlacement, NeighboursShareAHostOnlyIfItHasMoreThanHalf)
     EXPECT_EQ(neighbours({"a", "a", "a", "b"}), 1);
 }
 
+// A run of six workers on three hosts, each with two of them.
+std::vector<int> go_on_in_groups(const Hosts& hosts)
+{
+    const std::vector<int> groups = {0, 1, 2, 0, 1, 2};
+    auto ranks = place_groups(hosts, "a", groups, {"a", "b", "c"}, {0, 1, 2, 3});
+    EXPECT_TRUE(groups_are_together(ranks, groups, hosts, "a"));
+    return ranks;
+}
+
+TEST(RankPlacement, GroupsStayWithTheirHosts)
+{
+    EXPECT_EQ(go_on_in_groups({"a", "a", "c", "c"}), (std::vector<int>{1, -1, 3, 2, -1, 4}));
+}
+
+TEST(RankPlacement, OtherHostsTakeGroupsOver)
+{
+    EXPECT_EQ(go_on_in_groups({"a", "a", "d", "d"}), (std::vector<int>{1, 3, -1, 2, 4, -1}));
+}
+
+TEST(RankPlacement, HostsWithMoreRanksTakeMoreGroupsButTheCoordinatorsGetsNewWorkers)
+{
+    EXPECT_EQ(go_on_in_groups({"a", "a", "b", "b", "b"}), (std::vector<int>{1, 3, 5, 2, 4, -1}));
+    EXPECT_EQ(go_on_in_groups({"a", "a", "a", "b"}), (std::vector<int>{1, 4, -1, 2, -1, -1, 3}));
+}
+
+TEST(RankPlacement, GroupsOnTwoHostsAreNotTogether)
+{
+    EXPECT_FALSE(groups_are_together({1, 2}, {0, 0}, {"a", "b"}, "a"));
+    EXPECT_FALSE(groups_are_together({1, 2}, {0, 1}, {"a", "a"}, "a"));
+    EXPECT_TRUE(groups_are_together({1, 2}, {0, 1}, {"b", "b"}, "a"));
+    EXPECT_TRUE(groups_are_together({1, -1}, {0, 0}, {"b"}, "a"));
+}
+
 }  // namespace
 }  // namespace quorate
