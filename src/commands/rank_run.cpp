@@ -9,9 +9,11 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/text.hpp"
 #include "commands/alike.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/share_run.hpp"
+#include "fleet/replay_fleet.hpp"
 #include "parts/plugins.hpp"
 #include "process/stop.hpp"
 #include "process/supervisor.hpp"
@@ -173,6 +175,25 @@ std::vector<int> ranks_of(const std::vector<std::string>& hosts, const Resumptio
     return ranks;
 }
 
+// The same where a run goes on whose hosts have shares of the parameters. Then other workers may
+// have to be there, so that no group is on two hosts.
+std::vector<int> ranks_over_shares(const std::vector<std::string>& hosts,
+                                   const std::string& coordinator, Resumption& resumed)
+{
+    const auto groups = recorded_groups(resumed.trace);
+    auto ranks = ranks_of(hosts, &resumed);
+    // On one host there are no shares.
+    const bool alone = std::ranges::count(hosts, coordinator) == std::ssize(hosts);
+    if (alone || groups.empty() || groups_are_together(ranks, groups, hosts, coordinator))
+        return ranks;
+    ranks = place_groups(hosts, coordinator, groups, split(resumed.trace.text("nodes"), ' '),
+                         resumed.here);
+    resumed.here.clear();
+    for (std::size_t worker = 0; worker < ranks.size(); ++worker)
+        if (ranks[worker] >= 0) resumed.here.push_back(static_cast<Worker>(worker));
+    return ranks;
+}
+
 // Of each rank but 0, the memory that it shares with this one: none if it is on another host.
 std::vector<SharedAddress> of_this_host(std::vector<SharedAddress> addresses,
                                         const std::vector<std::string>& hosts,
@@ -245,40 +266,74 @@ private:
 };
 
 // What each rank is.
-FleetRanks fleet_ranks(const Checked& checked, std::vector<std::string> hosts, int size)
+FleetRanks fleet_ranks(Checked& checked, std::vector<std::string> hosts, const std::string& here,
+                       int size)
 {
-    const auto& training = checked.training;
+    auto& [training, optimizers, resumed] = checked;
     hosts.resize(static_cast<std::size_t>(training.here));
-    FleetRanks ranks{ranks_of(hosts, checked.resumed ? &*checked.resumed : nullptr), {}, {}};
+    FleetRanks ranks;
+    ranks.workers = resumed && training.settings.text("aggregate") == "shares"
+                        ? ranks_over_shares(hosts, here, *resumed)
+                        : ranks_of(hosts, resumed ? &*resumed : nullptr);
     for (int rank = training.here + 1; rank < size; ++rank)
         (rank <= training.here + training.standby ? ranks.standby : ranks.idle).push_back(rank);
     if (scores_live(training.settings)) ranks.spare = size - 1;
     return ranks;
 }
 
-// Begins aggregation by node or over shares of the parameters, if there are such groups.
-void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos)
+// Whether some worker that is there is on another host than the coordinator.
+bool has_other_hosts(const RankFleet& fleet, const std::string& here)
+{
+    return std::ranges::any_of(fleet.workers(), [&](const WorkerInfo& worker) {
+        return worker.rank >= 0 && worker.host != here;
+    });
+}
+
+// Begins to share the parameters out.
+void share(RankFleet& fleet, std::span<const int> groups, Checked& checked, const Hellos& hellos)
 {
     auto& [training, optimizers, resumed] = checked;
+    TellPast past;
+    if (resumed)
+        past = [&](std::size_t first, std::size_t last) {
+            return encode(*resumed, {first, last - first}, fleet.pool());
+        };
+    fleet.share(groups, hellos.contributions, training.settings.text("step"), past);
+    optimizers = begin_training(training, fleet.own_share());
+    for (const auto& optimizer : optimizers) optimizer->use_sums(sums_over(fleet));
+}
+
+// Begins aggregation by node or over shares of the parameters, if there are such groups. A run that
+// goes on keeps its groups, wherever they are added up from now on.
+// @param here  the coordinator's host
+void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const std::string& here)
+{
+    const auto& [training, optimizers, resumed] = checked;
+    const auto wanted = training.settings.text("aggregate");
     const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
                                 : groups_to_aggregate(training, fleet.workers());
-    if (!groups.empty() && training.settings.text("aggregate") == "shares") {
-        fleet.share(groups, hellos.contributions, training.settings.text("step"));
-        optimizers = begin_training(training, fleet.own_share());
-        for (const auto& optimizer : optimizers) optimizer->use_sums(sums_over(fleet));
+    const bool others = has_other_hosts(fleet, here);
+    if (resumed && groups.empty() && wanted == "shares" && others)
+        throw BadInput("--aggregate shares is not possible: this run has added up all "
+                       "contributions in one sum so far, and must go on so to keep its bits; use "
+                       "--aggregate flat");
+    if (!groups.empty() && wanted == "shares" && others) {
+        share(fleet, groups, checked, hellos);
     } else if (!groups.empty()) {
-        fleet.aggregate(groups, hellos.contributions);
+        // Whose memory nobody knows sends its values to the coordinator.
+        const std::vector<SharedAddress> unknown(hellos.contributions.size());
+        fleet.aggregate(groups, wanted == "flat" ? unknown : hellos.contributions);
     }
     if (!resumed) note_aggregation(training, fleet);
 }
 
 // Trains. @return the exit status
 int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
-             const Coordinator& coordinator)
+             const Coordinator& coordinator, const std::string& here)
 {
     const auto& [training, optimizers, resumed] = checked;
     try {
-        aggregate(fleet, checked, hellos);
+        aggregate(fleet, checked, hellos, here);
         if (fleet.groups() == 1) check_kept(training);
         const Run run{training,
                       fleet,
@@ -286,7 +341,9 @@ int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
                       [&](const auto& next, const auto& add) { fleet.evaluate(next, add); },
                       resumed ? &*resumed : nullptr,
                       true,
-                      scores_live(training.settings) ? &fleet : nullptr};
+                      scores_live(training.settings) ? &fleet : nullptr,
+                      {},
+                      fleet.own_share()};
         return coordinator.run(training.settings, run);
     } catch (const mpi::Error&) {
         throw;
@@ -306,7 +363,7 @@ End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells be
                      .status = exit_done,
                      .began_with = training.workers};
     Line line(settings, behind, std::move(bells), hellos);
-    const auto ranks = fleet_ranks(checked, hellos.hosts, behind.size());
+    const auto ranks = fleet_ranks(checked, hellos.hosts, behind.host(), behind.size());
     // If others are there than in the beginning, the code is made for them before they do anything.
     common.loads = std::ssize(ranks.workers) == training.workers &&
                    std::ranges::find(ranks.workers, -1) == ranks.workers.end();
@@ -316,7 +373,7 @@ End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells be
     has_started();
     RankFleet fleet(line.endpoint(), ranks, *training.data, *training.model, training.wire,
                     settings.seconds("timeout", 0.1), line.memory());
-    End end{train_on(fleet, checked, hellos, coordinator)};
+    End end{train_on(fleet, checked, hellos, coordinator, behind.host())};
     end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
     fleet.finish(end.finalize);
     end.lost = fleet.has_lost_ranks();

@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+
 #include "parts/components.hpp"
 #include "ranks/owner_fleet.hpp"
+#include "run/history.hpp"
 
 namespace quorate {
 
@@ -15,9 +20,6 @@ void check_shares(const Training& training)
     const auto refuse = [&](const std::string& why) {
         settings.refuse("aggregate", fmt::format(", but {}: use node or flat", why));
     };
-    for (const char* option : {"checkpoint", "resilient"})
-        if (settings.on(option))
-            refuse(fmt::format("--{} needs the vectors at the coordinator", option));
     if (training.standby > 0)
         refuse("--standby gives dead workers' places to ranks of other hosts");
     if (settings.text("transport") != "shared") refuse("--transport messages shares no memory");
@@ -41,7 +43,84 @@ EngineOptions options_of_share(const Training& training)
     return options;
 }
 
+// A checkpoint and a trace as they travel to an owner: vectors are slices, and of the trace there
+// is what an engine needs to go through it.
+constexpr const char* attributes[] = {"aggregate", "nodes"};
+
+void put(MessageWriter& out, ConstNumbers slice)
+{
+    out.put(static_cast<std::int64_t>(slice.size()));
+    const auto numbers = slice.of<double>();
+    out.numbers<double>(numbers.size(), [&](double* at) { std::ranges::copy(numbers, at); });
+}
+
+std::vector<double> get_vector(MessageReader& in)
+{
+    const auto numbers = in.doubles(in.get_length(sizeof(double)));
+    return {numbers.begin(), numbers.end()};
+}
+
+// Tables that no engine asks for stay away.
+template <class Row>
+constexpr bool travels = !std::is_same_v<Row, trace::Evaluation>;
+
+Resumption decode_resumption(const transport::Bytes& bytes)
+{
+    MessageReader in(bytes);
+    Resumption resumed;
+    auto& [checkpoint, trace, completed, here] = resumed;
+    checkpoint.snapshot.event = in.get<std::int64_t>();
+    checkpoint.snapshot.round = in.get<std::int64_t>();
+    here = in.get_list<std::vector<Worker>>();
+    for (const auto version : in.get_list<std::vector<Version>>())
+        checkpoint.points[version] = get_vector(in);
+    checkpoint.snapshot.last_estimate = get_vector(in);
+    checkpoint.optimizers.resize(in.get_length(sizeof(std::int64_t)));
+    for (auto& memory : checkpoint.optimizers) {
+        memory.updates = in.get<std::int64_t>();
+        memory.state = in.get_list<std::string>();
+        memory.vectors.resize(in.get_length(sizeof(std::int64_t)));
+        for (auto& vector : memory.vectors) vector = get_vector(in);
+    }
+    for (const auto* name : attributes) trace.attributes[name] = in.get_list<std::string>();
+    trace.for_each([&]<class Row>(std::vector<Row>& rows) {
+        if (travels<Row>) rows = in.get_list<std::vector<Row>>();
+    });
+    return resumed;
+}
+
 }  // namespace
+
+std::shared_ptr<transport::Bytes> encode(const Resumption& resumed, const ShareRange& share,
+                                         transport::Pool& pool)
+{
+    const auto& [checkpoint, trace, completed, here] = resumed;
+    const auto whole = static_cast<std::size_t>(checkpoint.points.begin()->second.size());
+    const auto part = [&](const std::vector<double>& vector) {
+        return slice_of(vector, vector.size() == whole ? share.second : vector.size(), share);
+    };
+    return make_message(pool, [&](MessageWriter& out) {
+        out.put(checkpoint.snapshot.event);
+        out.put(checkpoint.snapshot.round);
+        out.put_list(here);
+        std::vector<Version> versions;
+        for (const auto& [version, point] : checkpoint.points) versions.push_back(version);
+        out.put_list(versions);
+        for (const auto& [version, point] : checkpoint.points) put(out, part(point));
+        put(out, part(checkpoint.snapshot.last_estimate));
+        out.put(std::ssize(checkpoint.optimizers));
+        for (const auto& memory : checkpoint.optimizers) {
+            out.put(memory.updates);
+            out.put_list(memory.state);
+            out.put(std::ssize(memory.vectors));
+            for (const auto& vector : memory.vectors) put(out, part(vector));
+        }
+        for (const auto* name : attributes) out.put_list(trace.text(name));
+        trace.for_each([&]<class Row>(const std::vector<Row>& rows) {
+            if (travels<Row>) out.put_list(rows);
+        });
+    });
+}
 
 void own_share(Training& training, const Ownership& ownership, transport::Relay& relay, int ranks)
 {
@@ -51,18 +130,34 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
         begin_training(training, ShareRange{static_cast<std::size_t>(ownership.shares.first(share)),
                                             ownership.shares.size(share)});
     OwnerFleet fleet(relay, ownership, training.wire, training.precision(), ranks);
+    const auto past = fleet.begin();
+    std::optional<Resumption> resumed;
+    std::optional<History> history;
+    if (past) {
+        resumed = decode_resumption(*past);
+        history.emplace(training, *resumed, std::nullopt, false);
+    }
     const auto sums = sums_over(fleet);
     for (const auto& optimizer : optimizers) optimizer->use_sums(sums);
     Stopping stopping(training.stop_rules, training.regularizer, sums);
     ModelSlices models(fleet);
-    Engine engine(options_of_share(training), *training.coding->scheme, fleet, optimizers, models);
-    fleet.begin();
+    Engine engine(options_of_share(training), *training.coding->scheme,
+                  history ? static_cast<Fleet&>(history->fleet) : fleet, optimizers, models);
+    if (resumed) {
+        engine.resume(resumed->past(), &fleet);
+        restore(optimizers, resumed->checkpoint);
+    }
     std::size_t updated = 0;  // the model of the last update
-    engine.run(
-        fleet.ended(),
-        {.round =
-             [&](const Progress& progress) { updated = static_cast<std::size_t>(progress.model); },
-         .done = [&](const Update& update) { return stopping.done(update); }});
+    Observer observer{
+        .round =
+            [&](const Progress& progress) { updated = static_cast<std::size_t>(progress.model); },
+        .done = [&](const Update& update) { return stopping.done(update); }};
+    Snapshot last;
+    // The coordinator's --folder chooses the --checkpoint.
+    if (training.settings.on("checkpoint") || training.settings.on("folder"))
+        observer.snapshot = [&](Snapshot snapshot) { last = std::move(snapshot); };
+    fleet.join_from([&] { return vectors_of(last, optimizers); });
+    engine.run(fleet.ended(), observer);
     // The coordinator also keeps the model of a round that turns out to be the last.
     if (const auto kept = fleet.end(); kept > models.last())
         models.keep(kept, std::make_shared<NumberVector>(optimizers[updated]->model()));

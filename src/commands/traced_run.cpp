@@ -134,7 +134,10 @@ public:
         trace_.try_for(seconds_unsaved(settings), ask_to_stop);
         if (settings.on("checkpoint"))
             checkpoints_.emplace(settings, run.training, run.optimizers,
-                                 configuration(settings, false), trace_);
+                                 configuration(settings, false), trace_,
+                                 [&fleet = run.fleet](PointList slices, auto take) {
+                                     fleet.join_vectors(std::move(slices), std::move(take));
+                                 });
     }
 
     // @return the exit status
@@ -147,10 +150,14 @@ public:
             line_.finish();
             log(LogLevel::error, lost.what() + go_on(" from its checkpoint"));
             return exit_run_again;
+        } catch (const LostShare& lost) {
+            line_.finish();
+            return say_lost(lost);
         } catch (const Failure&) {
             // Once stopped() was called it is too late for a checkpoint: after the last update no
             // snapshot is taken, so the optimisers are ahead of the last snapshot. If the run was
-            // stopped before, stopped() has written one.
+            // stopped before, stopped() has written one. Where parameters are shared out nobody
+            // joins the vectors any more, because owners may wait for what does not come.
             if (!stopped_ && checkpoints_ && checkpoints_->write()) trace_.pause();
             throw;
         }
@@ -190,6 +197,21 @@ private:
         line_.finish();
         log(LogLevel::detail, fmt::format("{} rounds are done; models are scored", outcome.rounds));
         if (!outcome.completed && checkpoints_) can_go_on_ |= checkpoints_->write();
+    }
+
+    // The owner of a share is lost, but the newest checkpoint has its vectors.
+    // @return the exit status
+    int say_lost(const LostShare& lost)
+    {
+        trace_.pause();  // the newest checkpoint is written
+        // One that was begun last may not be there.
+        can_go_on_ = run_.resumed || (checkpoints_ && checkpoints_->has_written());
+        if (!can_go_on_)
+            throw Failure(fmt::format("{}, and there is no checkpoint{}: begin the run again, or "
+                                      "use --aggregate node",
+                                      lost.what(), checkpoints_ ? " yet" : ""));
+        log(LogLevel::error, lost.what() + go_on(" from its checkpoint"));
+        return exit_run_again;
     }
 
     int say_end(const Outcome& outcome) const

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -43,6 +44,12 @@ struct Weighted {
 
 /// Contributions that a step has used are lost before they were added up.
 class LostContributions : public Failure {
+public:
+    using Failure::Failure;
+};
+
+/// A process that had a share of the parameters is lost, and nobody else has its vectors.
+class LostShare : public Failure {
 public:
     using Failure::Failure;
 };
@@ -176,6 +183,15 @@ public:
     /// The sink that an engine is to give its models to, if their parameters are shared out: the
     /// fleet joins them. @param whole  receives rows and whole models
     virtual trace::Sink& join_models(trace::Sink& whole) { return whole; }
+    /// Joins vectors, if their parameters are shared out, at this point of the run's history: at
+    /// once, or later and at the latest in whole_models(); never, if the run fails before.
+    /// @param vectors  of this process; those of fewer elements than it has parameters are the same
+    ///                 in all shares
+    /// @param take     receives whole ones, in the same order
+    virtual void join_vectors(PointList vectors, std::function<void(PointList)> take)
+    {
+        take(std::move(vectors));
+    }
     /// Returns the final models, one behind the other, and has all that are kept joined. After the
     /// engine's run; may wait for those who have a share. O(parameters).
     /// @param models  those of this process

@@ -19,8 +19,9 @@ std::vector<int> recorded_groups(const trace::Trace& trace)
     return groups;
 }
 
-ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_t workers)
-    : recipes_(recipes), info_(recipes.workers())
+ReplayFleet::ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_t workers,
+                         std::map<Version, Point> points)
+    : recipes_(recipes), whole_(std::move(points)), info_(recipes.workers())
 {
     info_.resize(std::max(info_.size(), workers));
     const auto nodes = split(trace.text("nodes"), ' ');
@@ -62,6 +63,9 @@ void ReplayFleet::refuse(std::int64_t event, const std::string& why) const
 
 void ReplayFleet::dispatch(const Dispatch& task, PointList inputs)
 {
+    for (std::size_t i = 0; i < task.inputs.size(); ++i)
+        if (const auto whole = whole_.find(task.inputs[i]); whole != whole_.end())
+            inputs[i] = whole->second;
     for (std::size_t i = 0; i < task.inputs.size(); ++i)
         if (last_named_.contains(task.inputs[i])) points_[task.inputs[i]] = inputs[i];
     open_.insert_or_assign(task.task, std::pair(task, std::move(inputs)));

@@ -24,7 +24,9 @@ public:
     /// @param recipes  computes the contributions; must outlive this object
     /// @param trace    lists all arrivals (`--trace-arrivals all`); the caller has checked that
     /// @param workers  that the run has had by its end, at least
-    ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_t workers);
+    /// @param points   take the place of those that tasks give, where an engine has slices only
+    ReplayFleet(Recipes& recipes, const trace::Trace& trace, std::size_t workers,
+                std::map<Version, Point> points = {});
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return groups_; }
@@ -58,6 +60,7 @@ private:
     [[noreturn]] void refuse(std::int64_t event, const std::string& why) const;
 
     Recipes& recipes_;
+    std::map<Version, Point> whole_;
     std::vector<WorkerInfo> info_;
     int groups_ = 1;
     std::string aggregation_ = "flat";

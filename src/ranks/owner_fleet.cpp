@@ -56,6 +56,10 @@ void OwnerFleet::receive()
         events_.push_back(decode_event(*message.bytes));
     } else if (message.tag == transport::Tag::own) {
         codings_.push_back(decode_ownership(*message.bytes).workers);
+    } else if (message.tag == transport::Tag::past) {
+        past_ = std::move(message.bytes);
+    } else if (message.tag == transport::Tag::adopted) {
+        adopted_.push_back(decode_adopted(*message.bytes, share_.ownership().shares.bounds.back()));
     } else if (!share_.take(message)) {
         throw Failure("an owner got a message that is not for owners: report this as a bug");
     }
@@ -70,7 +74,11 @@ EngineEvent OwnerFleet::next_event()
     return event;
 }
 
-void OwnerFleet::begin() { next_event(); }
+std::shared_ptr<transport::Bytes> OwnerFleet::begin()
+{
+    next_event();
+    return std::move(past_);
+}
 
 std::int64_t OwnerFleet::end()
 {
@@ -82,8 +90,13 @@ std::vector<Arrival> OwnerFleet::wait(Seconds until, const std::atomic<bool>&)
 {
     share_.send_points();
     auto event = next_event();
+    // It is nothing to the engine, which would take the end of a wait for a timer.
+    for (; event.kind == EngineEvent::Kind::join; event = next_event())
+        relay_.post(0, transport::Tag::state_slice,
+                    encode(StateSlice{share_.ownership().share, ++joined_, vectors_()}, pool_));
     switch (event.kind) {
-        case EngineEvent::Kind::begin: break;
+        case EngineEvent::Kind::begin:
+        case EngineEvent::Kind::join: break;
         case EngineEvent::Kind::arrivals: return hold(std::move(event.arrivals));
         case EngineEvent::Kind::timer:
             if (until != never) now_ = std::max(now_, until);
@@ -130,17 +143,32 @@ std::vector<Arrival> OwnerFleet::hold(std::vector<EngineEvent::Came> arrivals)
     std::vector<Arrival> told;
     for (auto& came : arrivals) {
         came.arrival.handle = contributions_.take();
-        contributions_.at(came.arrival.handle) = {came.arrival.worker, came.losses, memory,
+        contributions_.at(came.arrival.handle) = {came.arrival.worker,
+                                                  came.losses,
+                                                  memory,
                                                   static_cast<std::size_t>(came.first),
-                                                  static_cast<std::size_t>(came.length)};
+                                                  static_cast<std::size_t>(came.length),
+                                                  nullptr};
         told.push_back(std::move(came.arrival));
     }
     return told;
 }
 
+std::size_t OwnerFleet::adopt(Worker, const Values&)
+{
+    while (adopted_.empty()) receive();
+    const auto one = std::make_shared<const Adopted>(std::move(adopted_.front()));
+    adopted_.pop_front();
+    const auto handle = contributions_.take();
+    contributions_.at(handle) = {one->worker, one->losses, nullptr, 0, 0, one};
+    return handle;
+}
+
 Values OwnerFleet::values(std::size_t handle)
 {
     const auto& one = contributions_.at(handle);
+    if (one.adopted && one.adopted->support)
+        return {*one.adopted->support, std::span<const double>(one.adopted->values), one.losses};
     const auto& whole = share_.ownership().workers[static_cast<std::size_t>(one.worker)].whole;
     if (!one.memory || !whole)
         throw Failure(

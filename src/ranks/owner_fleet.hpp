@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -20,8 +22,8 @@ namespace quorate {
 /// engine. Both have the same scheme, and the coordinator says what its fleet has told it. So this
 /// engine does the same, on the vectors of the share: its points, estimates and models are slices.
 /// What the overrides do is said in fleet/fleet.hpp. For a thread of its own; all calls but wait(),
-/// sums(), sum_of_blocks(), begin() and end() return at once. @throws transport::Closed from these
-/// if the rank needs its thread no more
+/// sums(), sum_of_blocks(), adopt(), begin() and end() return at once. @throws transport::Closed
+/// from these if the rank needs its thread no more
 class OwnerFleet final : public Fleet {
 public:
     /// @param relay  to the coordinator and the other owners; must outlive this object
@@ -30,7 +32,10 @@ public:
                int ranks);
 
     /// Waits until all owners are ready.
-    void begin();
+    /// @return what the coordinator says that the run goes on from; null: it begins
+    std::shared_ptr<transport::Bytes> begin();
+    /// Sets what returns the vectors that are to be joined. They are those of the last update.
+    void join_from(std::function<PointList()> vectors) { vectors_ = std::move(vectors); }
     /// Becomes true when the coordinator ends the run.
     const std::atomic<bool>& ended() const { return ended_; }
     /// Waits for the end of the run.
@@ -54,6 +59,12 @@ public:
     /// The coordinator knows whether workers join, and ends the run if none does.
     bool joins() const override { return true; }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
+    /// Takes the values from the coordinator. Waits for them.
+    std::size_t adopt(Worker worker, const Values& values) override;
+    void set_clock(Seconds now, std::span<const std::int64_t>) override
+    {
+        now_ = std::max(now_, now);
+    }
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
     void sum_of_blocks(std::span<const double> blocks, std::span<double> sums,
                        bool decides) override;
@@ -71,6 +82,7 @@ private:
         Losses losses = {};
         std::shared_ptr<const double> memory = {};  // of a worker of this host
         std::size_t first = 0, length = 0;          // numbers of it
+        std::shared_ptr<const Adopted> adopted = {};  // if it came so
     };
     void receive();
     EngineEvent next_event();
@@ -87,6 +99,10 @@ private:
     std::deque<std::vector<ShareWorker>> codings_;
     Numbered<Held> contributions_;
     std::vector<Change> changes_;
+    std::shared_ptr<transport::Bytes> past_;
+    std::deque<Adopted> adopted_;  // that the engine has not asked for
+    std::function<PointList()> vectors_;
+    std::int64_t joined_ = 0;  // how often
     std::int64_t timer_ = -1;  // that has gone off; -1: none
     std::int64_t kept_ = 0;
     std::atomic<bool> ended_ = false;

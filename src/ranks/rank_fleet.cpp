@@ -162,6 +162,12 @@ std::vector<Arrival> RankFleet::arrivals_of(const ArrivedMessage& message)
     return arrivals;
 }
 
+std::size_t RankFleet::adopt(Worker worker, const Values& values)
+{
+    if (shares_.present()) shares_.tell_adopted(worker, values);
+    return values_.adopt(worker, values);
+}
+
 void RankFleet::set_clock(Seconds now, std::span<const std::int64_t> counts)
 {
     began_ = clock_seconds() - now;
@@ -269,7 +275,7 @@ std::vector<std::optional<Values>> RankFleet::sums(std::span<const std::vector<W
 // --- shares of the parameters --------------------------------------------------------------------
 
 void RankFleet::share(std::span<const int> groups, std::span<const SharedAddress> contributions,
-                      const std::string& step)
+                      const std::string& step, const TellPast& past)
 {
     membership_.set_groups(groups);
     const auto answers = [this] {
@@ -277,7 +283,7 @@ void RankFleet::share(std::span<const int> groups, std::span<const SharedAddress
     };
     shares_.ask_to_meet(contributions);
     answers();
-    shares_.deal(step);
+    shares_.deal(step, past);
     answers();
     tasks_.leave_points();
     shares_.tell({.kind = EngineEvent::Kind::begin});
@@ -310,13 +316,20 @@ trace::Sink& RankFleet::join_models(trace::Sink& whole)
     return shares_.present() ? shares_.join_models(whole) : whole;
 }
 
+void RankFleet::join_vectors(PointList vectors, std::function<void(PointList)> take)
+{
+    if (!shares_.present()) return Fleet::join_vectors(std::move(vectors), std::move(take));
+    shares_.join(vectors, std::move(take), now());
+}
+
 std::vector<double> RankFleet::whole_models(std::span<const ConstNumbers> models)
 {
     if (!shares_.present()) return Fleet::whole_models(models);
     shares_.end(models, now());
     endpoint_.ring();
     const auto count = static_cast<int>(models.size());
-    receive_until([&] { return shares_.models().has_ended(count); }, none_of_them);
+    receive_until(
+        [&] { return shares_.models().has_ended(count) && shares_.has_joined(); }, none_of_them);
     shares_.let_go();
     std::vector<ConstNumbers> whole;
     for (int i = 0; i < count; ++i) whole.push_back(shares_.models().final(i));

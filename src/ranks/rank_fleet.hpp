@@ -46,9 +46,12 @@ public:
     /// @param groups         of each worker, that of its host
     /// @param contributions  for each rank but 0, where it writes them
     /// @param step           --step, as it was chosen
+    /// @param past           as ShareLead::deal() wants it
     /// @throws BadInput if a host cannot share memory, or there are too few parameters
     void share(std::span<const int> groups, std::span<const SharedAddress> contributions,
-               const std::string& step);
+               const std::string& step, const TellPast& past);
+    /// For messages.
+    transport::Pool& pool() { return mailbox_.pool(); }
     /// The first parameter of this process's share, and how many there are; none: it has all.
     std::optional<std::pair<std::size_t, std::size_t>> own_share() const;
 
@@ -63,6 +66,7 @@ public:
     void sum_of_blocks(std::span<const double> blocks, std::span<double> sums,
                        bool decides) override;
     trace::Sink& join_models(trace::Sink& whole) override;
+    void join_vectors(PointList vectors, std::function<void(PointList)> take) override;
     std::vector<double> whole_models(std::span<const ConstNumbers> models) override;
     void fired(int timer) override;
     const Support& support(Worker worker) override
@@ -82,10 +86,7 @@ public:
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     /// Drops contributions that come meanwhile.
     void load() override;
-    std::size_t adopt(Worker worker, const Values& values) override
-    {
-        return values_.adopt(worker, values);
-    }
+    std::size_t adopt(Worker worker, const Values& values) override;
     void set_clock(Seconds now, std::span<const std::int64_t> counts) override;
     Values values(std::size_t handle) override { return values_.values(handle); }
     void release(std::size_t handle) override { values_.release(handle); }

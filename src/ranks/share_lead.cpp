@@ -31,6 +31,12 @@ void ShareLead::ask_to_meet(std::span<const SharedAddress> contributions)
         const auto& [rank, host, rows, columns, shared, group] = workers[i];
         const auto worker = static_cast<Worker>(i);
         peers_.resize(std::max(peers_.size(), static_cast<std::size_t>(group) + 1));
+        if (rank < 0) continue;  // of the run that goes on; it is gone
+        if (!membership_.loaded(worker).support)
+            throw Failure(fmt::format("worker {} has died before it had loaded its rows: begin the "
+                                      "run again",
+                                      worker));
+        check_group(worker);
         if (host == mailbox_.endpoint().host()) {
             if (!shared) refuse(worker, "does not share memory with the coordinator");
             continue;
@@ -45,6 +51,26 @@ void ShareLead::ask_to_meet(std::span<const SharedAddress> contributions)
                 encode_peers(peers, mailbox_.pool()));
 }
 
+// Checks that all whose contributions are added up with a worker's are on its host, and on the
+// coordinator's host no others. Only those of a run that goes on may be elsewhere.
+void ShareLead::check_group(Worker worker) const
+{
+    const auto& workers = membership_.workers();
+    const auto& info = workers[static_cast<std::size_t>(worker)];
+    const auto& here = mailbox_.endpoint().host();
+    for (Worker other = 0; other < worker; ++other) {
+        const auto& before = workers[static_cast<std::size_t>(other)];
+        if (before.rank < 0) continue;
+        if (before.group == info.group && before.host != info.host)
+            refuse(worker, fmt::format("was on one host with worker {}, which is on {} now", other,
+                                       before.host));
+        if (before.group != info.group && info.host == here && before.host == here)
+            refuse(worker, fmt::format("was not on one host with worker {}, which the coordinator "
+                                       "adds up now",
+                                       other));
+    }
+}
+
 // What the owner of a share is told.
 Ownership ShareLead::ownership(std::size_t share) const
 {
@@ -55,15 +81,18 @@ Ownership ShareLead::ownership(std::size_t share) const
         auto& told = own.workers.emplace_back();
         told.info = workers[i];
         told.shard = shard;
+        // A worker that is gone touches nothing.
+        const auto touched =
+            support ? support : std::make_shared<const Support>(Support::of(parameters_, {}));
         told.part = std::make_shared<const Support>(
-            support->slice(dealt_.first(share), dealt_.last(share)));
-        if (workers[i].group == own.group()) told.whole = support;
+            touched->slice(dealt_.first(share), dealt_.last(share)));
+        if (workers[i].group == own.group()) told.whole = touched;
     }
     if (share > 0) own.peers = peers_[static_cast<std::size_t>(own.group())];
     return own;
 }
 
-void ShareLead::deal(const std::string& step)
+void ShareLead::deal(const std::string& step, const TellPast& past)
 {
     const auto& workers = membership_.workers();
     step_ = step;
@@ -72,9 +101,12 @@ void ShareLead::deal(const std::string& step)
     for (std::size_t group = 0; group < peers_.size(); ++group) {
         std::vector<const Support*> all;
         for (std::size_t i = 0; i < workers.size(); ++i)
-            if (workers[i].group == static_cast<int>(group))
+            if (workers[i].group == static_cast<int>(group) && workers[i].rank >= 0)
                 all.push_back(membership_.loaded(static_cast<Worker>(i)).support.get());
+        if (all.empty()) continue;  // all of them are gone
         touched.push_back(union_of(all, parameters_));
+        // Before a code is made for the workers of a run that goes on, nobody knows.
+        if (touched.back().size() == 0) touched.back() = Support::all(parameters_);
         if (peers_[group].empty()) {
             dealt_.groups[0] = static_cast<int>(group);
             continue;
@@ -94,8 +126,13 @@ void ShareLead::deal(const std::string& step)
         for (const auto& peer : peers)
             mailbox_.send_aside(static_cast<int>(peer.rank), transport::Tag::keep,
                                 mailbox_.pool().take(0));
-    for (std::size_t share = 1; share < dealt_.count(); ++share)
+    for (std::size_t share = 1; share < dealt_.count(); ++share) {
         ask(dealt_.ranks[share], transport::Tag::own, encode(ownership(share), mailbox_.pool()));
+        if (past)
+            mailbox_.send_aside(dealt_.ranks[share], transport::Tag::past,
+                                past(static_cast<std::size_t>(dealt_.first(share)),
+                                     static_cast<std::size_t>(dealt_.last(share))));
+    }
     auto& endpoint = mailbox_.endpoint();
     share_.emplace(
         ownership(0), wire_, precision_, endpoint.size(),
@@ -125,6 +162,9 @@ bool ShareLead::take(transport::Message& message)
             [[fallthrough]];
         case transport::Tag::owns: std::erase(unanswered_, message.from); return true;
         case transport::Tag::model_slice: models_->take(*message.bytes); return true;
+        case transport::Tag::state_slice:
+            states_.put(dealt_, decode_state_slice(*message.bytes));
+            return true;
         default: return share_ && share_->take(message);
     }
 }
@@ -133,9 +173,9 @@ void ShareLead::check_owner(Worker worker) const
 {
     const auto& info = membership_.workers()[static_cast<std::size_t>(worker)];
     if (!over_ && std::ranges::find(shares().ranks, info.rank) != shares().ranks.end())
-        throw Failure(
+        throw LostShare(
             fmt::format("worker {} on {} is dead, and with it the share of the parameters that it "
-                        "owned: begin the run again, or use --aggregate node",
+                        "owned",
                         worker, info.host));
 }
 
@@ -152,6 +192,27 @@ void ShareLead::tell_arrivals(std::span<const Arrival> arrivals, Seconds now)
     EngineEvent event{.kind = EngineEvent::Kind::arrivals, .time = now};
     for (const auto& arrival : arrivals) event.arrivals.push_back(values_.came(arrival));
     tell(event);
+}
+
+void ShareLead::tell_adopted(Worker worker, const Values& values)
+{
+    const auto& shares = this->shares();
+    const auto group = membership_.workers()[static_cast<std::size_t>(worker)].group;
+    for (std::size_t share = 1; share < shares.count(); ++share) {
+        Adopted told{worker, values.losses};
+        if (shares.groups[share] == group) {
+            told.support = std::make_shared<const Support>(values.support);
+            told.values = values.doubles();
+        }
+        mailbox_.send_aside(shares.ranks[share], transport::Tag::adopted,
+                            encode(told, mailbox_.pool()));
+    }
+}
+
+void ShareLead::join(const PointList& slices, WholeStates::Take take, Seconds now)
+{
+    states_.begin(shares(), slices, std::move(take));
+    tell({.kind = EngineEvent::Kind::join, .time = now});
 }
 
 trace::Sink& ShareLead::join_models(trace::Sink& behind)

@@ -11,8 +11,13 @@
 #include "ranks/arrived_values.hpp"
 #include "ranks/host_share.hpp"
 #include "ranks/whole_models.hpp"
+#include "ranks/whole_states.hpp"
 
 namespace quorate {
+
+/// Encodes what a run goes on from, for the owner of parameters `first` to `last` - 1.
+using TellPast =
+    std::function<std::shared_ptr<transport::Bytes>(std::size_t first, std::size_t last)>;
 
 /// What the coordinator does where several hosts have shares of the parameters: it deals the
 /// shares, tells the owners what its own engine is told, and owns share 0 for its own host. Never
@@ -34,19 +39,24 @@ public:
     /// Cuts the parameters into shares, and deals them: to this process and to a worker of each
     /// other host. When all have answered ask_to_meet().
     /// @param step  --step, as it was chosen
+    /// @param past  tells an owner what the run goes on from; none: the run begins
     /// @throws BadInput if there are too few parameters
-    void deal(const std::string& step);
+    void deal(const std::string& step, const TellPast& past);
     /// The code was made again, and workers have loaded what it says: tells the owners.
     void reencode();
     /// Whether some rank has not answered what it was asked last.
     bool is_waiting() const { return !unanswered_.empty(); }
     /// Takes a message. @return whether it was for this object
     bool take(transport::Message& message);
-    /// @throws Failure if the worker owns a share and the run goes on, because nobody else has its
-    ///         slices
+    /// @throws LostShare if the worker owns a share and the run goes on, because nobody else has
+    ///         its slices
     void check_owner(Worker worker) const;
     /// The run is over, however it has ended: owners may end.
-    void let_go() { over_ = true; }
+    void let_go()
+    {
+        over_ = true;
+        states_.clear();
+    }
 
     /// Whether deal() was called.
     bool present() const { return share_.has_value(); }
@@ -59,15 +69,21 @@ public:
     /// hand it on.
     void tell(const EngineEvent& event);
     void tell_arrivals(std::span<const Arrival> arrivals, Seconds now);
+    /// Tells them of a contribution of the run before, whose values this process has.
+    void tell_adopted(Worker worker, const Values& values);
 
     /// Makes the sink that joins models. @param behind  receives whole ones
     trace::Sink& join_models(trace::Sink& behind);
     /// Takes the coordinator's slices of the final models, and asks for the others.
     void end(std::span<const ConstNumbers> models, Seconds now);
     WholeModels& models() { return *models_; }
+    /// Takes the coordinator's slices of a checkpoint's vectors, and asks for the others.
+    void join(const PointList& slices, WholeStates::Take take, Seconds now);
+    bool has_joined() const { return states_.is_done(); }
 
 private:
     [[noreturn]] void refuse(Worker worker, const std::string& why) const;
+    void check_group(Worker worker) const;
     Ownership ownership(std::size_t share) const;
     void ask(int rank, transport::Tag tag, std::shared_ptr<transport::Bytes> bytes);
 
@@ -83,6 +99,7 @@ private:
     std::vector<int> unanswered_;  // ranks
     std::optional<HostShare> share_;
     std::optional<WholeModels> models_;
+    WholeStates states_;
     bool over_ = false;
 };
 

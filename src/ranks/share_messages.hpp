@@ -61,6 +61,7 @@ struct EngineEvent {
         arrivals,  // contributions have come
         timer,     // a timer has gone off
         changes,   // members have changed
+        join,      // nothing: the vectors of the last update are to be joined
         end        // of the run
     };
     /// A contribution, where its values lie at its host: numbers first..first+length-1 of a block.
@@ -107,5 +108,27 @@ struct ModelSlice {
     std::int64_t share;
     std::int64_t round;  // after which it is kept; not positive: -m, the final one of model m
 };
+
+/// The vectors of a checkpoint as one owner has them (`state_slice`).
+struct StateSlice {
+    std::int64_t share;
+    std::int64_t number;  // of the checkpoint; all owners count alike
+    PointList vectors;
+};
+/// O(elements).
+std::shared_ptr<transport::Bytes> encode(const StateSlice& slice, transport::Pool& pool);
+StateSlice decode_state_slice(const transport::Bytes& bytes);
+
+/// A contribution that was in use when the checkpoint was written (`adopted`).
+struct Adopted {
+    Worker worker;
+    Losses losses;
+    /// Where and what it is, all of it; none for owners that do not add it up.
+    std::shared_ptr<const Support> support = {};
+    std::vector<double> values = {};
+};
+std::shared_ptr<transport::Bytes> encode(const Adopted& contribution, transport::Pool& pool);
+/// @param parameters  of the model
+Adopted decode_adopted(const transport::Bytes& bytes, std::int64_t parameters);
 
 }  // namespace quorate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -27,7 +28,13 @@ public:
         last_ = round;
         put(round, 0, *slice);
     }
-    trace::Position position() override { return behind_.position(); }
+    /// With models that are not whole yet.
+    trace::Position position() override
+    {
+        auto position = behind_.position();
+        position["iterate"] += std::distance(models_.upper_bound(0), models_.end());
+        return position;
+    }
     /// Takes a slice of an owner.
     void take(const transport::Bytes& bytes);
 

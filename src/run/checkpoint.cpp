@@ -119,7 +119,13 @@ std::map<std::string, std::string> lasting_options(const std::string& config)
 void check_same_run(const std::string& path, const std::string& option, const std::string& config,
                     const std::string& ours)
 {
-    const auto was = lasting_options(config), is = lasting_options(ours);
+    auto was = lasting_options(config), is = lasting_options(ours);
+    // Where a run's contributions are added up may change: the groups are those of its trace. A
+    // simulation, which has no transport, goes through its past once more.
+    if (was.contains("transport") && is.contains("transport")) {
+        was.erase("aggregate");
+        is.erase("aggregate");
+    }
     const auto value = [](const auto& options, const std::string& name) {
         const auto at = options.find(name);
         return at == options.end() || at->second.empty() ? "not given" : at->second;
@@ -197,11 +203,31 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     return read;
 }
 
+PointList vectors_of(const Snapshot& snapshot, const Optimizers& optimizers)
+{
+    PointList vectors;
+    const auto add = [&](ConstNumbers vector) {
+        vectors.push_back(std::make_shared<const NumberVector>(vector));
+    };
+    for (const auto& [version, point] : snapshot.points) vectors.push_back(point);
+    add(snapshot.last_estimate);
+    for (const auto& optimizer : optimizers)
+        for (const auto& vector : optimizer->memory()) add(vector);
+    return vectors;
+}
+
 // All that the writing thread needs: a copy, because the run goes on and changes the originals.
 struct Checkpointing::Job {
+    // What an optimiser remembers, but for its vectors.
+    struct Memory {
+        std::int64_t updates;
+        std::size_t vectors;
+        std::string state;
+    };
     std::string path, config, data;
     Snapshot snapshot;
-    std::vector<Checkpoint::Memory> optimizers;
+    std::vector<Memory> optimizers;
+    PointList vectors = {};  // whole ones, in the order of vectors_of()
 
     // Writes the checkpoint beside its place and moves it there when it is whole. The one that was
     // there becomes FILE.1, unless it is damaged: then the one before stays.
@@ -234,35 +260,38 @@ struct Checkpointing::Job {
             h5::write_attribute(position.get(), name, rows);
         const auto points = h5::create_group(root, "point");
         std::vector<std::int64_t> versions;
-        for (const auto& [number, point] : snapshot.points) {
+        auto next = vectors.begin();
+        for (const auto& [number, slice] : snapshot.points) {
             versions.push_back(number);
-            ConstNumbers(*point).visit([&]<class T>(std::span<const T> values) {
+            ConstNumbers(**next++).visit([&]<class T>(std::span<const T> values) {
                 h5::write<T>(points.get(), std::to_string(number), values);
             });
         }
         h5::write<std::int64_t>(points.get(), "versions", versions);
+        if (const auto& estimate = **next++; !estimate.empty())
+            h5::write<double>(root, "last_estimate", estimate.doubles());
         const auto all = h5::create_group(root, "optimizer");
         for (std::size_t model = 0; model < optimizers.size(); ++model) {
             const auto group = h5::create_group(all.get(), std::to_string(model));
             h5::write_attribute(group.get(), "updates", optimizers[model].updates);
-            for (std::size_t i = 0; i < optimizers[model].vectors.size(); ++i)
-                h5::write<double>(group.get(), std::to_string(i), optimizers[model].vectors[i]);
+            for (std::size_t i = 0; i < optimizers[model].vectors; ++i)
+                h5::write<double>(group.get(), std::to_string(i), (*next++)->doubles());
             const auto& state = optimizers[model].state;
             const std::vector<std::uint8_t> bytes(state.begin(), state.end());
             if (!bytes.empty()) h5::write<std::uint8_t>(group.get(), "state", bytes);
         }
-        if (!snapshot.last_estimate.empty())
-            h5::write<double>(root, "last_estimate", snapshot.last_estimate);
         trace::Table::create<trace::Arrival>(root).append(snapshot.arrivals);
         trace::Table::create<trace::ItemRow>(root).append(snapshot.items);
         file.close("close " + temporary);
     }
 };
 
-// Tells the user, once a minute at most, that no checkpoint could be written. The run goes on, but
-// the user must know. Used by the writing thread, which may outlive the Checkpointing.
-struct Checkpointing::Warning {
+// What became of checkpoints. Used by the writing thread, which may outlive the Checkpointing.
+struct Checkpointing::Outcome {
+    std::atomic<bool> any = false;
     std::atomic<Seconds> said = -never;
+    // Tells the user, once a minute at most, that no checkpoint could be written. The run goes on,
+    // but the user must know.
     void say(const std::string& path, const std::string& why)
     {
         constexpr Seconds interval = 60;
@@ -275,10 +304,10 @@ struct Checkpointing::Warning {
 
 Checkpointing::Checkpointing(const Settings& settings, const Training& training,
                              const Optimizers& optimizers, const std::string& config,
-                             trace::Writer& trace)
+                             trace::Writer& trace, JoinVectors join)
     : training_(training), optimizers_(optimizers), config_(config), data_(identity(training)),
       trace_(trace), path_(settings.text("checkpoint")), every_(interval_of(settings)),
-      written_(clock_seconds()), warning_(std::make_shared<Warning>())
+      written_(clock_seconds()), join_(std::move(join)), outcome_(std::make_shared<Outcome>())
 {
     // A checkpoint is of no use without the rows of the trace that it counts on.
     trace_.be_durable();
@@ -290,35 +319,43 @@ void Checkpointing::stands(Snapshot snapshot)
     if (last_->round == 0) return;
     const bool due = every_.rounds > 0 ? last_->round - written_round_ >= every_.rounds
                                        : clock_seconds() - written_ >= every_.seconds;
-    if (due) write();
+    if (due && !joining_) write();
 }
 
 bool Checkpointing::write()
 {
     if (!last_) return false;
-    std::vector<Checkpoint::Memory> memories;
-    for (const auto& optimizer : optimizers_) {
-        Checkpoint::Memory memory{optimizer->updates(), {}, optimizer->state()};
-        for (const auto& vector : optimizer->memory())
-            memory.vectors.push_back(ConstNumbers(vector).doubles());
-        memories.push_back(std::move(memory));
-    }
-    const auto job =
-        std::make_shared<const Job>(Job{path_, config_, data_, *last_, std::move(memories)});
+    const auto job = std::make_shared<Job>(Job{path_, config_, data_, *last_, {}});
+    for (const auto& optimizer : optimizers_)
+        job->optimizers.push_back(
+            {optimizer->updates(), optimizer->memory().size(), optimizer->state()});
     written_ = clock_seconds();
     written_round_ = last_->round;
-    trace_.after_commit([job, warning = warning_] {
+    joining_ = true;
+    join_(vectors_of(*last_, optimizers_), [this, job](PointList whole) {
+        joining_ = false;
+        job->vectors = std::move(whole);
+        write(job);
+    });
+    return true;
+}
+
+bool Checkpointing::has_written() const { return outcome_->any; }
+
+void Checkpointing::write(const std::shared_ptr<const Job>& job)
+{
+    trace_.after_commit([job, outcome = outcome_] {
         try {
             const auto began = clock_seconds();
             job->write();
+            outcome->any = true;
             log(LogLevel::detail,
                 fmt::format("checkpoint of round {} in {:.3f} s: {}", job->snapshot.round,
                             clock_seconds() - began, job->path));
         } catch (const std::exception& error) {
-            warning->say(job->path, error.what());
+            outcome->say(job->path, error.what());
         }
     });
-    return true;
 }
 
 }  // namespace quorate

@@ -14,6 +14,7 @@
 // A line with the SHA-256 of the HDF5 data stands at the end of the file, behind these data.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +61,10 @@ struct Checkpoint {
 std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Training& training,
                                           const std::string& config);
 
+/// Returns the vectors of a checkpoint: the points, the last estimate, and the memory of the
+/// optimisers. Copies all but the points.
+PointList vectors_of(const Snapshot& snapshot, const Optimizers& optimizers);
+
 /// Returns the name under which the checkpoint before is kept: FILE.1.
 std::string older(const std::string& path);
 
@@ -80,6 +85,9 @@ std::map<std::string, std::string> lasting_options(const std::string& config);
 void check_same_run(const std::string& path, const std::string& option, const std::string& config,
                     const std::string& ours);
 
+/// Joins vectors as Fleet::join_vectors() does.
+using JoinVectors = std::function<void(PointList, std::function<void(PointList)>)>;
+
 /// Writes checkpoints while a run goes on. The thread that writes the trace writes the files too,
 /// so that no round waits for the disk. A checkpoint that cannot be written is reported at most
 /// once a minute, and the run goes on. Coordinator only.
@@ -88,22 +96,26 @@ public:
     /// Reads --checkpoint and --checkpoint-every.
     /// @param training, optimizers, trace  must outlive this object
     /// @param config                       configuration() of the run
+    /// @param join                         makes vectors whole
     /// @throws BadInput as interval_of()
     Checkpointing(const Settings& settings, const Training& training, const Optimizers& optimizers,
-                  const std::string& config, trace::Writer& trace);
+                  const std::string& config, trace::Writer& trace, JoinVectors join);
 
     /// Remembers where the run stands after an update. Writes a checkpoint of it if one is due; the
-    /// state after 0 rounds is never due.
+    /// state after 0 rounds is never due, and none is while another one's vectors are joined.
     void stands(Snapshot snapshot);
-    /// Has a checkpoint written of the last snapshot that stands() got. Returns before the file is
-    /// written. Copies the snapshot and the vectors of all optimisers, which must not have changed
-    /// since that snapshot.
+    /// Has a checkpoint written of the last snapshot that stands() got, when its vectors are
+    /// joined. Returns before the file is written. Copies the snapshot and the vectors of all
+    /// optimisers, which must not have changed since that snapshot.
     /// @return false, and writes nothing, if stands() was not called yet
     bool write();
+    /// Whether one was written since the run began or went on.
+    bool has_written() const;
 
 private:
     struct Job;
-    struct Warning;
+    struct Outcome;
+    void write(const std::shared_ptr<const Job>& job);
     const Training& training_;
     const Optimizers& optimizers_;
     std::string config_, data_;
@@ -113,7 +125,9 @@ private:
     Seconds written_;  // when the last checkpoint was begun, on the wall clock
     std::int64_t written_round_ = 0;
     std::optional<Snapshot> last_;
-    std::shared_ptr<Warning> warning_;
+    JoinVectors join_;
+    bool joining_ = false;  // the vectors of a checkpoint
+    std::shared_ptr<Outcome> outcome_;
 };
 
 }  // namespace quorate

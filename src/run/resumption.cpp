@@ -221,15 +221,26 @@ std::optional<int> began_with(const std::string& trace, const std::string& check
     return {};
 }
 
-Past Resumption::past() const
+ConstNumbers slice_of(const std::vector<double>& whole, std::size_t elements,
+                      const std::optional<ShareRange>& share)
 {
+    if (whole.size() == elements) return whole;
+    return ConstNumbers(whole).subspan(share.value().first, elements);
+}
+
+Past Resumption::past(const std::optional<ShareRange>& share) const
+{
+    const auto part = [&](const std::vector<double>& whole) {
+        return share && !whole.empty() ? slice_of(whole, share->second, share).doubles() : whole;
+    };
     Past past{.event = checkpoint.snapshot.event,
               .ended = trace.rounds.empty() ? 0 : trace.rounds.back().time,
-              .points = checkpoint.points,
-              .last_estimate = checkpoint.snapshot.last_estimate,
+              .points = {},
+              .last_estimate = part(checkpoint.snapshot.last_estimate),
               .resets = {},
               .inner = {},
               .measures = {}};
+    for (const auto& [version, point] : checkpoint.points) past.points[version] = part(point);
     for (const auto& round : trace.rounds) past.inner.push_back(round.inner);
     for (const auto& measure : trace.measures)
         past.measures[{measure.event, measure.part}] = measure;

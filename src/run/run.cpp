@@ -16,9 +16,9 @@
 #include "compute/loss_derivatives.hpp"
 #include "data/identity.hpp"
 #include "fleet/nodes.hpp"
-#include "fleet/replay_fleet.hpp"
 #include "parts/plugins.hpp"
 #include "run/expected.hpp"
+#include "run/history.hpp"
 #include "run/names.hpp"
 #include "run/needed_memory.hpp"
 #include "run/same_data.hpp"
@@ -47,37 +47,6 @@ Nodes all_nodes(const Run& run)
     return Nodes(later_workers(run),
                  before.empty() ? std::vector<std::string>() : split(before, ' '));
 }
-
-// Gives the optimisers the memory that a checkpoint holds.
-void restore(const Optimizers& optimizers, const Checkpoint& checkpoint)
-{
-    for (std::size_t model = 0; model < optimizers.size(); ++model) {
-        const auto& memory = checkpoint.optimizers.at(model);
-        optimizers[model]->updates() = memory.updates;
-        auto vectors = optimizers[model]->memory();
-        for (std::size_t i = 0; i < vectors.size(); ++i) copy(memory.vectors.at(i), vectors[i]);
-        optimizers[model]->set_state(memory.state);
-    }
-}
-
-// The fleet with which a resumed run over MPI goes through what was done before. Only contributions
-// that are still in use are computed again. That needs the rows of all workers; if there are none,
-// no rows are read.
-struct History {
-    History(const Training& training, const Resumption& resumed)
-        : computing(training.computing()),
-          recipes(
-              resumed.checkpoint.snapshot.arrivals.empty()
-                  ? Recipes(training.coding->needs, training.coding->batches, training.byzantine,
-                            training.width(), training.wire)
-                  : Recipes(training.coding->needs, training.byzantine, *training.data, computing)),
-          fleet(recipes, resumed.trace, static_cast<std::size_t>(resumed.workers()))
-    {
-    }
-    Computing computing;
-    Recipes recipes;
-    ReplayFleet fleet;
-};
 
 // Returns what to try when the loss grows.
 std::string smaller_step(const Training& training)
@@ -185,8 +154,8 @@ public:
         return observer;
     }
 
-    // Takes note of the end of the engine's run. Scores what is still to be scored.
-    Outcome end(std::int64_t rounds)
+    // Takes note of the end of the engine's run.
+    void stop(std::int64_t rounds)
     {
         outcome_.rounds = rounds;
         const bool all = rounds == training_.engine.rounds;
@@ -196,6 +165,11 @@ public:
         outcome_.completed = all || !outcome_.stopped_at.empty();
         if (!rounds_.empty()) outcome_.time = rounds_.back().time;
         if (watch_.stopped) watch_.stopped(outcome_);
+    }
+
+    // Scores what is still to be scored, when all models that are kept are in the record.
+    Outcome end()
+    {
         collect(true);
         record_.pause();
         if (outcome_.completed && record_.iterates() > std::ssize(scored_))
@@ -322,19 +296,20 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     const auto* resumed = run.resumed;
     RunObserver observer(run, record, std::move(watch));
     std::optional<History> history;
-    if (resumed && run.past_from_trace) history.emplace(run.training, *resumed);
+    if (resumed && run.past_from_trace)
+        history.emplace(run.training, *resumed, run.share, true);
     Engine engine(engine_options(run), *run.training.coding->scheme,
                   history ? history->fleet : run.fleet, run.optimizers,
                   run.fleet.join_models(record));
     if (resumed) {
-        engine.resume(resumed->past(), history ? &run.fleet : nullptr);
-        restore(run.optimizers, resumed->checkpoint);
+        engine.resume(resumed->past(run.share), history ? &run.fleet : nullptr);
+        restore(run.optimizers, resumed->checkpoint, run.share);
     }
-    const auto rounds = engine.run(stop, observer.of_engine());
+    observer.stop(engine.run(stop, observer.of_engine()));
     std::vector<ConstNumbers> models;
     for (const auto& optimizer : run.optimizers) models.push_back(optimizer->model());
     const auto final = run.fleet.whole_models(models);
-    const auto outcome = observer.end(rounds);
+    const auto outcome = observer.end();
     record.finish(final, outcome.completed ? "completed" : "interrupted", outcome.stopped_at);
     return outcome;
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "compute/evaluation.hpp"
@@ -27,6 +28,7 @@ struct Run {
     LiveEvaluation* live = nullptr;  // scores some models while the run goes on; null: none
     /// Scores a model at once. Needed for rules that look at scores, where there is no `live`.
     std::function<Scored(const Point&)> score = {};
+    std::optional<ShareRange> share = {};  // of the parameters that the optimisers have; none: all
 };
 
 /// How a run ended.

@@ -46,6 +46,9 @@ enum class Tag : int {
     sum_slice,    // owner, to another one: that one's share of the sum of its host
     block_sums,   // owner: of what its share adds to a scalar of a whole vector
     model_slice,  // owner, to the coordinator: its share of a model that is kept
+    past,         // coordinator, to owners: what the run goes on from, if it does
+    adopted,      // coordinator, to owners: a contribution that was in use there
+    state_slice,  // owner, to the coordinator: its share of the vectors of a checkpoint
 };
 
 /// A message that has come, whole.

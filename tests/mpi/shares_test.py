@@ -12,6 +12,7 @@ from across_hosts_test import check, run_words
 from many_hosts import Hosts, need_root
 from nodes_test import leader_on
 from program import (
+    KEEP_GOING,
     LAUNCHER,
     Job,
     attributes_of,
@@ -44,12 +45,17 @@ def hosts(tmp_path):
         yield hosts
 
 
-def on_three_nodes(trace, words):
+def start_on_three_nodes(trace, words, name="node"):
     """A run of seven ranks: 0 to 2 are on one node, two each on the others."""
     program = command_line(["run", *words, "--trace", trace])
     rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
-    script = f'SLURMD_NODENAME=node$((({rank} - 1) / 2)) exec "$0" "$@"'
-    return Job([*LAUNCHER, "-n", "7", "sh", "-c", script, *program], None).wait()
+    script = f'SLURMD_NODENAME={name}$((({rank} - 1) / 2)) exec "$0" "$@"'
+    spare = KEEP_GOING if "--resilient" in words else []
+    return Job([*LAUNCHER, *spare, "-n", "7", "sh", "-c", script, *program], None)
+
+
+def on_three_nodes(trace, words, name="node"):
+    return start_on_three_nodes(trace, words, name).wait()
 
 
 # Each round uses all answers, so both runs use the same ones.
@@ -73,6 +79,52 @@ def test_owners_have_the_bits_of_aggregation_by_node(words, wide, tmp_path):
         assert attributes_of(other)["aggregate"] == "shares"
         for name in ["iterate/model", "model/final", "round/gradient_norm", "round/loss_estimate"]:
             assert numpy.array_equal(one[name][:], other[name][:]), name
+
+
+# Each round uses all answers, so that no interruption changes a bit.
+@pytest.mark.parametrize(
+    "before, after", [("shares", "shares"), *whole(("shares", "flat"), ("node", "shares"))]
+)
+@pytest.mark.parametrize("optimizer", ["adam", *whole(("lbfgs",))])
+def test_a_run_goes_on_from_its_checkpoint(before, after, optimizer, wide, tmp_path):
+    plain, trace = tmp_path / "plain.h5", tmp_path / "run.h5"
+    words = ["--data", wide, "--rounds", 60, "--step", 0.3, "--optimizer", optimizer, "--quiet"]
+    done = on_three_nodes(plain, [*words, "--aggregate", "node"])
+    assert done.returncode == 0, done.stderr
+    words += ["--checkpoint", tmp_path / "c.h5", "--checkpoint-every", "7r", "--resume"]
+    words += ["--delay", "constant:0.02"]
+    job = start_on_three_nodes(trace, [*words, "--aggregate", before])
+    wait_until(lambda: (tmp_path / "c.h5").exists())
+    os.kill(job.rank(0), signal.SIGTERM)
+    done = job.wait()
+    assert (done.returncode, len(our_lines(done.stderr))) == (75, 1), done.stderr
+    assert rounds_in(trace) < 60
+    done = on_three_nodes(trace, [*words, "--aggregate", after], name="other")
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
+    with h5py.File(plain, "r") as one, h5py.File(trace, "r") as other:
+        for name in ["iterate/model", "model/final", "round/gradient_norm", "round/loss_estimate"]:
+            assert numpy.array_equal(one[name][:], other[name][:]), name
+
+
+@pytest.mark.launcher
+@pytest.mark.parametrize("places", [THREE, {"n1": 3, "n2": 2}])
+def test_a_run_goes_on_from_its_checkpoint_without_an_owner(places, hosts, wide, tmp_path):
+    trace, checkpoint = tmp_path / "run.h5", tmp_path / "c.h5"
+    words = ["--delay", "constant:0.02", "--rounds", 100, *SHARES, "--resilient", "--resume"]
+    words = run_words(wide, trace, *words, "--checkpoint", checkpoint, "--checkpoint-every", "5r")
+    job = hosts.start(THREE, *words)
+    wait_until(checkpoint.exists)
+    _, rank = leader_on(trace, "n3")
+    os.kill(hosts.rank(rank), signal.SIGKILL)
+    done = job.wait()
+    assert done.returncode == 75, done.stderr
+    last = our_lines(done.stderr)[-1]
+    assert "with it the share of the parameters that it owned; the same command" in last
+    assert 0 < rounds_in(trace) < 100
+    done = hosts.start(places, *words).wait()
+    assert done.returncode == 0, done.stderr
+    check(trace, tmp_path / "again.h5")
 
 
 @pytest.mark.launcher
@@ -121,6 +173,19 @@ def test_what_owners_cannot_do_is_refused(words, why, wide, tmp_path):
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert why in done.stderr and "use " in done.stderr
     assert not trace.exists()
+
+
+def test_a_run_with_one_sum_does_not_go_on_over_shares(wide, tmp_path):
+    trace = tmp_path / "run.h5"
+    words = ["--data", wide, "--rounds", 20, "--checkpoint", tmp_path / "c.h5", "--quiet"]
+    words += ["--checkpoint-every", "3r"]
+    done = on_three_nodes(trace, [*words, "--aggregate", "flat"])
+    assert done.returncode == 0, done.stderr
+    with h5py.File(trace, "r+") as file:
+        file.attrs["status"] = "running"
+    done = on_three_nodes(trace, [*words, *SHARES, "--resume"])
+    assert done.returncode == 2
+    assert our_lines(done.stderr)[-1].endswith("keep its bits; use --aggregate flat")
 
 
 def test_too_few_parameters_are_refused(sparse, tmp_path):

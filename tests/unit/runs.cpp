@@ -77,9 +77,19 @@ Killed::Killed(const Folder& folder, const std::string& verb, const std::string&
 {
     run_ = verb + " --quiet --checkpoint-every 7r --checkpoint " + checkpoint_ + " --trace " +
            trace + " " + words;
-    const auto said = command(run_);
-    EXPECT_EQ(said.status, 0) << said.text;
+    said_ = command(run_);
+    EXPECT_EQ(said_.status, 0) << said_.text;
     cut();
+}
+
+Killed::Killed(const Folder& folder, const std::string& words, const std::string& more,
+               const ThreadRanks& ranks)
+    : trace(folder.file("killed.h5")), checkpoint_(folder.file("killed.checkpoint")),
+      threads_("--quiet --checkpoint-every 7r --checkpoint " + checkpoint_ + " --trace " + trace +
+               " " + words),
+      said_(run_on_threads(threads_ + " " + more, ranks))
+{
+    if (said_.status == 0) cut();
 }
 
 void Killed::cut() const

@@ -47,14 +47,25 @@ class Killed {
 public:
     /// @param verb, words  of a command that completes: run or simulate
     Killed(const Folder& folder, const std::string& verb, const std::string& words);
+    /// The same of a run on threads, whose ranks may be on several hosts.
+    /// @param more  words that the run begins with; resume_on_threads() may give others
+    Killed(const Folder& folder, const std::string& words, const std::string& more,
+           const ThreadRanks& ranks);
     Said resume(const std::string& more = "") const { return command(run_ + " --resume" + more); }
+    Said resume_on_threads(const std::string& more, const ThreadRanks& ranks) const
+    {
+        return run_on_threads(threads_ + " --resume " + more, ranks);
+    }
+    /// What the run said that was killed.
+    const Said& said() const { return said_; }
     /// Has the last checkpoint but one be the end, once the command has completed.
     void cut() const;
 
     const std::string trace;
 
 private:
-    std::string checkpoint_, run_;
+    std::string checkpoint_, threads_, run_;
+    Said said_;
 };
 
 }  // namespace quorate::test

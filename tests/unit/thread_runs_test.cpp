@@ -209,6 +209,26 @@ protected:
         EXPECT_EQ(check(trace).trace.text("aggregate"), "shares");
     }
 
+    // Kills a run that adds up in one way, and goes on in another, on other hosts.
+    void go_on(const std::string& from, const std::string& to, int hosts = 3) const
+    {
+        // No run goes on with the bits of gradients that workers cache (nor flat), because its
+        // checkpoint does not have the points at which these were taken.
+        if (GetParam().names("--cache")) return;
+        const auto ranks = ranks_of(GetParam());
+        const auto rounds = GetParam().names("--rounds") ? "" : "--rounds 20";
+        const Killed killed(folder_, words(rounds, data_sets().wide), "--aggregate " + from,
+                            {hosts_of(ranks, 3), {}});
+        if (is_refused_by_node(killed.said()) || is_refused_by_shares(killed.said())) return;
+        ASSERT_EQ(killed.said().status, 0) << killed.said().text;
+        auto names = hosts_of(ranks, hosts);
+        for (auto& name : names) name = "m" + name;
+        const auto said = killed.resume_on_threads("--aggregate " + to, {names, {}});
+        if (is_refused_by_shares(said)) return;
+        ASSERT_EQ(said.status, 0) << said.text;
+        EXPECT_EQ(check(killed.trace).trace.text("aggregate"), from);
+    }
+
 private:
     static bool is_refused_by_shares(const Said& said)
     {
@@ -227,10 +247,50 @@ TEST_P(OnSharesThatChange, WorkersThatOwnNoneMayLeaveJoinAndDie)
     share_out("--rounds 20 --timeout 1 --events '2r leave 3; 5r join 3; 9r kill 3'");
 }
 
+using GoesOnOverShares = OnShares;
+
+TEST_P(GoesOnOverShares, FromItsCheckpoint) { go_on("shares", "shares"); }
+TEST_P(GoesOnOverShares, OfARunByNode) { go_on("node", "shares"); }
+
+using GoesOnWithoutShares = OnShares;
+
+TEST_P(GoesOnWithoutShares, ByNode) { go_on("shares", "node"); }
+TEST_P(GoesOnWithoutShares, Flat) { go_on("shares", "flat"); }
+TEST_P(GoesOnWithoutShares, OnOneHost) { go_on("shares", "shares", 1); }
+
+INSTANTIATE_TEST_SUITE_P(Tried, GoesOnOverShares, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, GoesOnOverShares, testing::ValuesIn(stateful_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Further, GoesOnOverShares, testing::ValuesIn(further_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Tried, GoesOnWithoutShares, testing::ValuesIn(tried_ways()), way_name);
+
 INSTANTIATE_TEST_SUITE_P(Tried, OnShares, testing::ValuesIn(tried_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Stateful, OnShares, testing::ValuesIn(stateful_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Further, OnShares, testing::ValuesIn(further_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Tried, OnSharesThatChange, testing::ValuesIn(tried_ways()), way_name);
+
+// Workers 2 and 5 are on the third host, whose share worker 2 owns.
+TEST(RunsOverShares, GoOnFromTheirCheckpointsWithoutAnOwner)
+{
+    const Folder folder;
+    const auto trace = folder.file("a.h5");
+    const auto words = "--data " + data_sets().wide + " --aggregate shares --rounds 30 --step 0.1 " +
+                       "--timeout 1 --events '20r kill 2' --quiet --resume --checkpoint-every 3r " +
+                       "--checkpoint " + folder.file("a.checkpoint") + " --trace " + trace;
+    const auto lost = run_on_threads(words + " --workers 6", {hosts_of(7, 3), {}});
+    EXPECT_EQ(lost.status, exit_run_again) << lost.text;
+    EXPECT_NE(lost.text.find("that it owned; the same command with --resume goes on"),
+              std::string::npos)
+        << lost.text;
+    const auto said =
+        run_on_threads(words + " --workers 4", {{"n0", "n0", "n0", "n1", "n1"}, {}});
+    ASSERT_EQ(said.status, 0) << said.text;
+    const Result one(trace);
+    const auto again = folder.file("again.h5");
+    const auto replayed = command("simulate --quiet --replay " + trace + " --trace " + again);
+    EXPECT_EQ(replayed.status, 0) << replayed.text;
+    expect_repeated(one, Result(again));
+    EXPECT_EQ(one.trace.rounds.size(), 30U);
+}
 
 // --- scores
 // ---------------------------------------------------------------------------------------
