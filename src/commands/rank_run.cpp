@@ -259,7 +259,7 @@ public:
 
 private:
     transport::Endpoint& behind_;
-    std::vector<bool> has_channel_;                // by rank
+    std::vector<bool> has_channel_;               // by rank
     std::map<std::string, SharedAddress> bells_;  // of each host, its first rank's
     std::optional<transport::HostEndpoint> past_;
     std::optional<CoordinatorMemory> memory_;
@@ -314,9 +314,10 @@ void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const s
                                 : groups_to_aggregate(training, fleet.workers());
     const bool others = has_other_hosts(fleet, here);
     if (resumed && groups.empty() && wanted == "shares" && others)
-        throw BadInput("--aggregate shares is not possible: this run has added up all "
-                       "contributions in one sum so far, and must go on so to keep its bits; use "
-                       "--aggregate flat");
+        throw BadInput(
+            "--aggregate shares is not possible: this run has added up all "
+            "contributions in one sum so far, and must go on so to keep its bits; use "
+            "--aggregate flat");
     if (!groups.empty() && wanted == "shares" && others) {
         share(fleet, groups, checked, hellos);
     } else if (!groups.empty()) {

@@ -207,9 +207,10 @@ private:
         // One that was begun last may not be there.
         can_go_on_ = run_.resumed || (checkpoints_ && checkpoints_->has_written());
         if (!can_go_on_)
-            throw Failure(fmt::format("{}, and there is no checkpoint{}: begin the run again, or "
-                                      "use --aggregate node",
-                                      lost.what(), checkpoints_ ? " yet" : ""));
+            throw Failure(
+                fmt::format("{}, and there is no checkpoint{}: begin the run again, or "
+                            "use --aggregate node",
+                            lost.what(), checkpoints_ ? " yet" : ""));
         log(LogLevel::error, lost.what() + go_on(" from its checkpoint"));
         return exit_run_again;
     }

@@ -80,8 +80,8 @@ private:
     struct Held {
         Worker worker = -1;
         Losses losses = {};
-        std::shared_ptr<const double> memory = {};  // of a worker of this host
-        std::size_t first = 0, length = 0;          // numbers of it
+        std::shared_ptr<const double> memory = {};    // of a worker of this host
+        std::size_t first = 0, length = 0;            // numbers of it
         std::shared_ptr<const Adopted> adopted = {};  // if it came so
     };
     void receive();

@@ -328,8 +328,8 @@ std::vector<double> RankFleet::whole_models(std::span<const ConstNumbers> models
     shares_.end(models, now());
     endpoint_.ring();
     const auto count = static_cast<int>(models.size());
-    receive_until(
-        [&] { return shares_.models().has_ended(count) && shares_.has_joined(); }, none_of_them);
+    receive_until([&] { return shares_.models().has_ended(count) && shares_.has_joined(); },
+                  none_of_them);
     shares_.let_go();
     std::vector<ConstNumbers> whole;
     for (int i = 0; i < count; ++i) whole.push_back(shares_.models().final(i));

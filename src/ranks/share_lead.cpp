@@ -33,9 +33,10 @@ void ShareLead::ask_to_meet(std::span<const SharedAddress> contributions)
         peers_.resize(std::max(peers_.size(), static_cast<std::size_t>(group) + 1));
         if (rank < 0) continue;  // of the run that goes on; it is gone
         if (!membership_.loaded(worker).support)
-            throw Failure(fmt::format("worker {} has died before it had loaded its rows: begin the "
-                                      "run again",
-                                      worker));
+            throw Failure(
+                fmt::format("worker {} has died before it had loaded its rows: begin the "
+                            "run again",
+                            worker));
         check_group(worker);
         if (host == mailbox_.endpoint().host()) {
             if (!shared) refuse(worker, "does not share memory with the coordinator");

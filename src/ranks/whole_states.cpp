@@ -35,9 +35,9 @@ void WholeStates::put(const Shares& shares, const StateSlice& slice)
             "differently; use hosts with equal processors and libraries, or --aggregate node");
     for (std::size_t i = 0; i < state.vectors.size(); ++i)
         if (const auto& whole = state.vectors[i].joined)
-            copy(*slice.vectors[i], Numbers(*whole).subspan(
-                                        static_cast<std::size_t>(shares.first(share)),
-                                        shares.size(share)));
+            copy(*slice.vectors[i],
+                 Numbers(*whole).subspan(static_cast<std::size_t>(shares.first(share)),
+                                         shares.size(share)));
     if (++state.slices < shares.count()) return;
     PointList all;
     for (auto& [joined, own] : state.vectors) all.push_back(joined ? Point(joined) : own);

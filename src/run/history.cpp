@@ -9,8 +9,7 @@ namespace {
 
 Recipes recipes_of(const Training& training, const Computing& computing, bool computes)
 {
-    if (computes)
-        return {training.coding->needs, training.byzantine, *training.data, computing};
+    if (computes) return {training.coding->needs, training.byzantine, *training.data, computing};
     return {training.coding->needs, training.coding->batches, training.byzantine, training.width(),
             training.wire};
 }

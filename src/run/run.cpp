@@ -296,8 +296,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     const auto* resumed = run.resumed;
     RunObserver observer(run, record, std::move(watch));
     std::optional<History> history;
-    if (resumed && run.past_from_trace)
-        history.emplace(run.training, *resumed, run.share, true);
+    if (resumed && run.past_from_trace) history.emplace(run.training, *resumed, run.share, true);
     Engine engine(engine_options(run), *run.training.coding->scheme,
                   history ? history->fleet : run.fleet, run.optimizers,
                   run.fleet.join_models(record));

@@ -273,7 +273,8 @@ TEST(RunsOverShares, GoOnFromTheirCheckpointsWithoutAnOwner)
 {
     const Folder folder;
     const auto trace = folder.file("a.h5");
-    const auto words = "--data " + data_sets().wide + " --aggregate shares --rounds 30 --step 0.1 " +
+    const auto words = "--data " + data_sets().wide +
+                       " --aggregate shares --rounds 30 --step 0.1 " +
                        "--timeout 1 --events '20r kill 2' --quiet --resume --checkpoint-every 3r " +
                        "--checkpoint " + folder.file("a.checkpoint") + " --trace " + trace;
     const auto lost = run_on_threads(words + " --workers 6", {hosts_of(7, 3), {}});
@@ -281,8 +282,7 @@ TEST(RunsOverShares, GoOnFromTheirCheckpointsWithoutAnOwner)
     EXPECT_NE(lost.text.find("that it owned; the same command with --resume goes on"),
               std::string::npos)
         << lost.text;
-    const auto said =
-        run_on_threads(words + " --workers 4", {{"n0", "n0", "n0", "n1", "n1"}, {}});
+    const auto said = run_on_threads(words + " --workers 4", {{"n0", "n0", "n0", "n1", "n1"}, {}});
     ASSERT_EQ(said.status, 0) << said.text;
     const Result one(trace);
     const auto again = folder.file("again.h5");
