@@ -135,8 +135,8 @@ public:
         if (settings.on("checkpoint"))
             checkpoints_.emplace(settings, run.training, run.optimizers,
                                  configuration(settings, false), trace_,
-                                 [&fleet = run.fleet](PointList slices, auto take) {
-                                     fleet.join_vectors(std::move(slices), std::move(take));
+                                 [&fleet = run.fleet](PointList slices, const auto& take) {
+                                     fleet.join_vectors(std::move(slices), take);
                                  });
     }
 

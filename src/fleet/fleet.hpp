@@ -188,7 +188,7 @@ public:
     /// @param vectors  of this process; those of fewer elements than it has parameters are the same
     ///                 in all shares
     /// @param take     receives whole ones, in the same order
-    virtual void join_vectors(PointList vectors, std::function<void(PointList)> take)
+    virtual void join_vectors(PointList vectors, const std::function<void(PointList)>& take)
     {
         take(std::move(vectors));
     }

@@ -316,10 +316,10 @@ trace::Sink& RankFleet::join_models(trace::Sink& whole)
     return shares_.present() ? shares_.join_models(whole) : whole;
 }
 
-void RankFleet::join_vectors(PointList vectors, std::function<void(PointList)> take)
+void RankFleet::join_vectors(PointList vectors, const std::function<void(PointList)>& take)
 {
-    if (!shares_.present()) return Fleet::join_vectors(std::move(vectors), std::move(take));
-    shares_.join(vectors, std::move(take), now());
+    if (!shares_.present()) return Fleet::join_vectors(std::move(vectors), take);
+    shares_.join(vectors, take, now());
 }
 
 std::vector<double> RankFleet::whole_models(std::span<const ConstNumbers> models)

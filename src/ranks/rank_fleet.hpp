@@ -66,7 +66,7 @@ public:
     void sum_of_blocks(std::span<const double> blocks, std::span<double> sums,
                        bool decides) override;
     trace::Sink& join_models(trace::Sink& whole) override;
-    void join_vectors(PointList vectors, std::function<void(PointList)> take) override;
+    void join_vectors(PointList vectors, const std::function<void(PointList)>& take) override;
     std::vector<double> whole_models(std::span<const ConstNumbers> models) override;
     void fired(int timer) override;
     const Support& support(Worker worker) override

@@ -260,7 +260,8 @@ TEST_P(GoesOnWithoutShares, OnOneHost) { go_on("shares", "shares", 1); }
 
 INSTANTIATE_TEST_SUITE_P(Tried, GoesOnOverShares, testing::ValuesIn(tried_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Stateful, GoesOnOverShares, testing::ValuesIn(stateful_ways()), way_name);
-INSTANTIATE_TEST_SUITE_P(Stateful, GoesOnWithoutShares, testing::ValuesIn(stateful_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Stateful, GoesOnWithoutShares, testing::ValuesIn(stateful_ways()),
+                         way_name);
 
 INSTANTIATE_TEST_SUITE_P(Tried, OnShares, testing::ValuesIn(tried_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Stateful, OnShares, testing::ValuesIn(stateful_ways()), way_name);
