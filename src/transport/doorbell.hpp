@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Doorbells: the ranks of a host wake each other through shared memory. Without them a rank that
-// waits for a message wakes hundreds of times to look for it; with 30 ranks on two cores that took a
-// third of a short round.
+// waits for a message wakes hundreds of times to look for it; with 30 ranks on two cores that took
+// a third of a short round.
 #pragma once
 
 #include <cstdint>

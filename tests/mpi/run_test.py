@@ -292,9 +292,13 @@ def test_long_messages_arrive_whole(tmp_path):
 # --- the end --------------------------------------------------------------------------------------
 
 
+# By itself Open MPI's launcher kills its ranks 1 s after a SIGTERM. Loaded cores take longer.
+PATIENT = {"OMPI_MCA_odls_base_sigkill_timeout": "6"} if OPEN_MPI else None
+
+
 def endless(data, trace, *words, ranks=5):
     common = ["--data", data, "--trace", trace, "--rounds", 1000000, "--quiet"]
-    return start("run", *common, *words, ranks=ranks)
+    return start("run", *common, *words, ranks=ranks, env=PATIENT)
 
 
 @pytest.mark.launcher
