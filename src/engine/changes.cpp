@@ -78,6 +78,7 @@ void Engine::reencode(const std::string& why)
     table_ = SumTable(needs_.slots);
     estimates_->forget_last();
     local_.all_lost();
+    cached_.all_lost();
     fleet_->reencode(coding_, members);
     note_membership(trace::Change::reencoded, coding_->workers());
     if (observer_.note)

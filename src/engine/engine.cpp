@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.hpp"
+#include "compute/cached_gradients.hpp"
 
 namespace quorate {
 
@@ -232,6 +233,8 @@ void Engine::receive(std::vector<Arrival> arrivals)
             count = std::max(count, arrival.draw + 1);
         }
         if (answered(*open)) members_.settled(open->worker, open->id);
+        if (options_.keeps_cached)
+            cached_.answered(open->worker, open->id, arrival.versions, answered(*open));
         if (open->last < open->first) open->first = contributions_;
         open->last = contributions_;
         const auto& one =
@@ -293,6 +296,8 @@ void Engine::carry_out(Dispatch& task)
     quiescent_ = false;
     const auto context = context_of(task);
     if (options_.keeps_inner) task.local = local_.opened(task);
+    if (options_.keeps_cached && std::ranges::any_of(task.plan->parts, is_cached))
+        cached_.opened(task);
     hand_over(task);
     open_.add({.id = task.task,
                .worker = task.worker,
@@ -349,6 +354,7 @@ void Engine::carry_out(const Close& close)
         }
         members_.settled(open.worker, open.id);
         if (options_.keeps_inner) local_.closed(open.worker, open.id);
+        if (options_.keeps_cached) cached_.closed(open.worker, open.id);
         fleet_->close(open.worker, open.id);
         if (open.first <= open.last) first = std::min(first, open.first);
         last = std::max(last, open.last);

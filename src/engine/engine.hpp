@@ -11,6 +11,7 @@
 
 #include "base/numbered.hpp"
 #include "engine/ascending.hpp"
+#include "engine/cached_points.hpp"
 #include "engine/churn_schedule.hpp"
 #include "engine/estimates.hpp"
 #include "engine/local_states.hpp"
@@ -50,6 +51,8 @@ struct EngineOptions {
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
     /// Whether the optimisers of local steps go on with their states, each in its worker.
     bool keeps_inner = false;
+    /// Whether the points of gradients that workers cache stay alive, for checkpoints.
+    bool keeps_cached = false;
     EstimateOptions estimates = {};
     PointMemory* point_memory = nullptr;  // where points lie; null: on the heap
 };
@@ -242,6 +245,7 @@ private:
     Numbered<Context> contexts_;
     std::optional<std::size_t> newest_context_;  // that of the last task; in use if it is open
     LocalStates local_;                          // of workers, if EngineOptions::keeps_inner
+    CachedPoints cached_{points_};               // by workers, if EngineOptions::keeps_cached
     MembershipTable members_;
     std::vector<std::int64_t> counts_;      // by worker, its own count of tasks (own_count)
     Renumbering names_;                     // between the scheme's numbers and the run's

@@ -16,7 +16,6 @@ void Engine::take_snapshot()
                       .last_estimate = ConstNumbers(computed_.last()).doubles(),
                       .arrivals = {},
                       .items = {}};
-    fleet_->add_points(snapshot.points);
     live_.for_each([&](const Live& one) {
         snapshot.arrivals.push_back(row(one));
         std::ranges::copy(items_of(one), std::back_inserter(snapshot.items));

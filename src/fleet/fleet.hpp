@@ -133,9 +133,6 @@ public:
     /// other workers, or without the states of inner optimisers. Then the caller asks for changes()
     /// before it does anything else.
     virtual bool resumes(std::int64_t) const { return false; }
-    /// Adds the points at which cached gradients were taken, which the fleet needs beside the
-    /// points of open tasks.
-    virtual void add_points(std::map<Version, Point>&) const {}
     /// Takes over a contribution that was computed elsewhere, when a run is resumed. The worker has
     /// loaded the shard that it was computed from. Copies the values.
     /// @return its handle

@@ -52,13 +52,6 @@ void SimulatedWorker::reset(Seconds now)
     idle_since_ = now;
 }
 
-void SimulatedWorker::add_points(std::map<Version, Point>& points) const
-{
-    if (!cached_) return;
-    for (const auto& [block, cached] : cached_->gradients)
-        points.emplace(cached->gradient.version, cached->point);
-}
-
 void SimulatedWorker::replace_machine(int machine)
 {
     machine_ = machine;

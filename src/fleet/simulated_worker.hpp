@@ -52,8 +52,6 @@ public:
     }
     /// Makes it begin anew with another shard, after clear().
     void reset(Seconds now);
-    /// Adds the points at which its cached gradients were taken.
-    void add_points(std::map<Version, Point>& points) const;
     /// Has another machine, which owes no delay, take the place of its own.
     void replace_machine(int machine);
     /// Lets it count the time from now on as idle.

@@ -317,11 +317,6 @@ void VirtualFleet::join(Worker worker)
     to.worker.wait_from(now_);
 }
 
-void VirtualFleet::add_points(std::map<Version, Point>& points) const
-{
-    for (const auto& one : links_) one.worker.add_points(points);
-}
-
 // Reports a death when the coordinator notices it, or a join when a standby machine has loaded its
 // rows. After a death a standby machine, if there is one, begins to load.
 void VirtualFleet::notice(Worker worker, Change::Kind kind)

@@ -82,7 +82,6 @@ public:
     std::vector<Arrival> wait(Seconds until, const std::atomic<bool>& stop) override;
     std::span<const Expected> expected() const override { return expected_; }
     void change(const Change& wanted) override;
-    void add_points(std::map<Version, Point>& points) const override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
     void forget_inner() override { recipes_.forget_inner(); }

@@ -212,9 +212,6 @@ protected:
     // Kills a run that adds up in one way, and goes on in another, on other hosts.
     void go_on(const std::string& from, const std::string& to, int hosts = 3) const
     {
-        // No run goes on with the bits of gradients that workers cache (nor flat), because its
-        // checkpoint does not have the points at which these were taken.
-        if (GetParam().names("--cache")) return;
         const auto ranks = ranks_of(GetParam());
         const auto rounds = GetParam().names("--rounds") ? "" : "--rounds 20";
         const Killed killed(folder_, words(rounds, data_sets().wide), "--aggregate " + from,
