@@ -9,8 +9,11 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/log.hpp"
+#include "base/owner.hpp"
 #include "base/text.hpp"
 #include "commands/alike.hpp"
+#include "commands/group.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/share_run.hpp"
 #include "fleet/replay_fleet.hpp"
@@ -69,6 +72,15 @@ Training build(const Settings& settings, int ranks, const std::optional<int>& be
     return training;
 }
 
+// Whether another rank takes the coordinator's place if it dies.
+bool may_be_succeeded(const Settings& settings)
+{
+    return settings.on("resilient") && settings.on("checkpoint");
+}
+
+// Seconds within which it has.
+Seconds patience_of(const Settings& settings) { return 30 + 15 * settings.seconds("timeout", 0.1); }
+
 // A status of join replies: the run that is to be resumed is complete already.
 constexpr int nothing_to_do = -1;
 
@@ -116,11 +128,10 @@ Hellos receive_hellos(transport::Endpoint& endpoint)
 /// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
 /// the bells that it has made, the bytes of memory that it may take, its host, its plugins, and its
 /// options.
-void say_hello(transport::Endpoint& endpoint, const Settings& settings,
+void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& alike,
                const SharedAddress& contributions, const SharedAddress& channel,
                const SharedAddress& bells)
 {
-    const auto alike = to_be_alike(settings);
     const auto free = free_memory();
     const auto plugins = loaded_plugins();
     auto bytes = make_message(endpoint.pool(), [&](MessageWriter& out) {
@@ -136,12 +147,16 @@ void say_hello(transport::Endpoint& endpoint, const Settings& settings,
     endpoint.send(0, transport::Tag::hello, std::move(bytes));
 }
 
+/// The options that name the files of a run. Whoever takes the coordinator's place writes them.
+constexpr const char* files[] = {"trace", "checkpoint"};
+
 /// Sends every other rank its join reply. On the coordinator.
 /// @param common  what the replies of all ranks have
+/// @param chosen  with the files of the run
 /// @param ranks   for each worker, its rank; none if the run does not take place
 /// @param own     fills in what is of one rank
 void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
-                       const std::vector<int>& ranks = {},
+                       const Settings& chosen, const std::vector<int>& ranks = {},
                        const std::function<void(int rank, JoinReply&)>& own = {})
 {
     for (int rank = 1; rank < endpoint.size(); ++rank) {
@@ -149,16 +164,22 @@ void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
         const auto at = std::ranges::find(ranks, rank);
         reply.worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
         if (own) own(rank, reply);
-        endpoint.send(rank, transport::Tag::join_reply, encode_values(endpoint.pool(), reply));
+        endpoint.send(rank, transport::Tag::join_reply,
+                      make_message(endpoint.pool(), [&](MessageWriter& out) {
+                          out.put(reply);
+                          for (const auto* name : files) out.put_list(chosen.text(name));
+                      }));
     }
     endpoint.flush();
 }
 
 /// Tells all ranks that the run does not take place. Waits for the farewell of each, because this
 /// process may end soon, and every join reply must have arrived before that.
-End dismiss(transport::Endpoint& endpoint, const SharedAddress& bells, int status)
+End dismiss(transport::Endpoint& endpoint, const Settings& settings, const SharedAddress& bells,
+            int status)
 {
-    send_join_replies(endpoint, {.bells = bells, .launched = launched_process(), .status = status});
+    send_join_replies(endpoint, {.bells = bells, .launched = launched_process(), .status = status},
+                      settings);
     for (int rank = 1; rank < endpoint.size(); ++rank) endpoint.receive_from(rank);
     return {status == nothing_to_do ? exit_done : status};
 }
@@ -328,7 +349,7 @@ void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const s
     if (!resumed) note_aggregation(training, fleet);
 }
 
-// Trains. @return the exit status
+// Trains. @return the exit status  @throws GoBack
 int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
              const Coordinator& coordinator, const std::string& here)
 {
@@ -348,16 +369,27 @@ int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
         return coordinator.run(training.settings, run);
     } catch (const mpi::Error&) {
         throw;
+    } catch (const GoBack&) {
+        throw;
     } catch (const std::exception& error) {
         coordinator.failed(error);
         return dynamic_cast<const BadInput*>(&error) ? exit_bad_input : exit_failed;
     }
 }
 
+// What has become of an attempt to end a run: how this rank ends, or with whom the run goes back.
+struct Attempt {
+    End end;
+    std::optional<GoBack::Loss> loss = {};
+    std::vector<int> left = {};  // ranks, ascending
+    std::string elsewhere = {};  // how the run goes on if it does not in this job
+};
+
 // The run that takes place.
-End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells bells,
-             const Hellos& hellos, Checked& checked, const Coordinator& coordinator)
+Attempt lead_run(const Settings& settings, Group& group, Doorbells bells, const Hellos& hellos,
+                 Checked& checked, const Coordinator& coordinator)
 {
+    auto& behind = group.endpoint();
     const auto& training = checked.training;
     JoinReply common{.bells = bells.address(),
                      .launched = launched_process(),
@@ -368,23 +400,38 @@ End lead_run(const Settings& settings, transport::Endpoint& behind, Doorbells be
     // If others are there than in the beginning, the code is made for them before they do anything.
     common.loads = std::ssize(ranks.workers) == training.workers &&
                    std::ranges::find(ranks.workers, -1) == ranks.workers.end();
-    send_join_replies(behind, common, ranks.workers, [&](int rank, JoinReply& reply) {
+    const auto completed = coordinator.completed ? coordinator.completed() : settings;
+    send_join_replies(behind, common, completed, ranks.workers, [&](int rank, JoinReply& reply) {
         line.introduce(rank, hellos.hosts[static_cast<std::size_t>(rank) - 1], reply);
     });
     has_started();
+    if (may_be_succeeded(completed))
+        leads(owner_record_of(completed.text("trace")), patience_of(completed));
     RankFleet fleet(line.endpoint(), ranks, *training.data, *training.model, training.wire,
                     settings.seconds("timeout", 0.1), line.memory());
-    End end{train_on(fleet, checked, hellos, coordinator, behind.host())};
-    end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient");
-    fleet.finish(end.finalize);
+    Attempt attempt{{exit_run_again}};
+    try {
+        attempt.end.status = train_on(fleet, checked, hellos, coordinator, behind.host());
+    } catch (const GoBack& back) {
+        attempt.loss = back.loss();
+        attempt.elsewhere = back.what();
+    }
+    auto& end = attempt.end;
+    end.finalize = !fleet.has_dead_ranks() && !settings.on("resilient") && group.losses() == 0;
+    attempt.left = fleet.finish(attempt.loss && group.may_shrink() ? Ending::regroup
+                                : end.finalize                     ? Ending::together
+                                                                   : Ending::apart);
     end.lost = fleet.has_lost_ranks();
-    return end;
+    return attempt;
 }
 
-}  // namespace
-
-End lead(const Settings& settings, transport::Endpoint& behind, const Coordinator& coordinator)
+// A run from the hellos of the ranks that are there. @param alike  as of follow_once()
+Attempt lead_once(const Settings& settings, Group& group, const std::vector<std::string>& alike,
+                  const Coordinator& coordinator, const std::optional<GoBack::Loss>& loss)
 {
+    auto& behind = group.endpoint();
+    // What the run cannot do with those who are left it may do with others.
+    const int refused = loss ? exit_run_again : exit_bad_input;
     std::optional<Checked> checked;
     Doorbells bells;
     if (!behind.wakes()) bells = Doorbells(0, behind.size());
@@ -393,25 +440,64 @@ End lead(const Settings& settings, transport::Endpoint& behind, const Coordinato
         coordinator.check();
         for (std::size_t i = 0; i < hellos.plugins.size(); ++i)
             check_same_plugins(fmt::format("rank {}", i + 1), hellos.plugins[i]);
-        const auto alike = to_be_alike(settings);
         for (std::size_t i = 0; i < hellos.alike.size(); ++i)
             check_alike(static_cast<int>(i) + 1, hellos.alike[i], alike);
         checked.emplace(settings, behind, hellos, coordinator);
         if (checked->resumed && checked->resumed->completed)
-            return dismiss(behind, bells.address(), nothing_to_do);
+            return {dismiss(behind, settings, bells.address(), nothing_to_do)};
+        if (checked->resumed) checked->resumed->loss = loss;
     } catch (const BadInput& wrong) {
         coordinator.failed(wrong);
-        return dismiss(behind, bells.address(), exit_bad_input);
+        return {dismiss(behind, settings, bells.address(), refused)};
     } catch (const mpi::Error&) {
         throw;
     } catch (const std::exception& error) {
         coordinator.failed(error);
-        return dismiss(behind, bells.address(), exit_failed);
+        return {dismiss(behind, settings, bells.address(), exit_failed)};
     }
-    return lead_run(settings, behind, std::move(bells), hellos, *checked, coordinator);
+    return lead_run(settings, group, std::move(bells), hellos, *checked, coordinator);
 }
 
-End follow(const Settings& settings, transport::Endpoint& behind, const std::atomic<bool>& leave)
+// Leads a run until it ends, with fewer ranks after each loss.
+// @param given  the options as all ranks got them
+End lead_on(Group& group, const Settings& given, Settings settings, const Coordinator& coordinator,
+            std::optional<GoBack::Loss> loss)
+{
+    for (bool lost = false;;) {
+        auto attempt = lead_once(settings, group, to_be_alike(given), coordinator, loss);
+        auto& [end, next, left, elsewhere] = attempt;
+        end.finalize = end.finalize && !loss;
+        end.lost = lost = lost || end.lost;
+        if (!next) return end;
+        if (!group.may_shrink() || left.size() < 2) {
+            log(LogLevel::error, elsewhere);
+            return end;
+        }
+        log(LogLevel::error, fmt::format("{}; the {} other ranks go on from the newest checkpoint",
+                                         next->why, left.size() - 1));
+        settings = group.to_go_on(coordinator.completed(), left.size());
+        loss = next;
+        group.shrink(std::move(left));
+    }
+}
+
+}  // namespace
+
+End lead(const Settings& settings, transport::Endpoint& world, const Coordinator& coordinator)
+{
+    Group group(world);
+    return lead_on(group, settings, settings, coordinator, {});
+}
+
+namespace {
+
+// The part of a rank that is not the coordinator, until the run ends or goes back.
+// @param settings  gets the files that the coordinator has chosen
+// @param alike     to_be_alike() of the options that were given
+// @param succeeds  whether this rank may take the coordinator's place
+Attempt follow_once(Settings& settings, transport::Endpoint& behind,
+                    const std::vector<std::string>& alike, const std::atomic<bool>& leave,
+                    bool succeeds)
 {
     WorkerMemory memory;
     std::vector<Channel> channels(1);
@@ -420,9 +506,11 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
         if (!behind.wakes()) channels[0] = Channel::make();
     }
     const Doorbells made = behind.wakes() ? Doorbells() : Doorbells(behind.rank(), behind.size());
-    say_hello(behind, settings, memory.contributions.address(), channels[0].address(),
-              made.address());
-    const auto join_reply = MessageReader(*behind.receive_from(0).bytes).get<JoinReply>();
+    say_hello(behind, alike, memory.contributions.address(), channels[0].address(), made.address());
+    const auto message = behind.receive_from(0);
+    MessageReader in(*message.bytes);
+    const auto join_reply = in.get<JoinReply>();
+    for (const auto* name : files) settings.set(name, {in.get_list<std::string>(), "", true});
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
     const bool here = bells.with_coordinator();
     // Hydra loses the exit status of the process that ends last on its host, which must not be the
@@ -438,8 +526,8 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
             behind.flush();
         else
             let_go_first();
-        return {join_reply.status == nothing_to_do ? exit_done
-                                                   : static_cast<int>(join_reply.status)};
+        return {
+            {join_reply.status == nothing_to_do ? exit_done : static_cast<int>(join_reply.status)}};
     }
     memory.points = {join_reply.points, behind.size(), behind.rank()};
     memory.read_here = join_reply.reads != 0;
@@ -460,18 +548,50 @@ End follow(const Settings& settings, transport::Endpoint& behind, const std::ato
         worker.present();
     else if (join_reply.worker >= 0)
         worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
+    bool orphaned = false;
     try {
-        const bool finalize = worker.run(leave);
-        if (finalize) return {exit_done};
+        const auto ending = worker.run(leave);
+        if (ending == Ending::together) return {{exit_done}};
+        if (ending == Ending::regroup) return {{exit_done}, {}, worker.left()};
     } catch (const Orphaned&) {
         // Nothing is logged here: whoever saw the coordinator end has reported it.
-        if (!settings.on("resilient")) return {exit_failed, false};
+        if (!settings.on("resilient")) return {{exit_failed, false}};
+        orphaned = true;
     } catch (const transport::Unreachable&) {
         // In a resilient run the coordinator may have ended.
         if (!settings.on("resilient")) throw;
+        orphaned = true;
+    }
+    if (orphaned && succeeds && may_be_succeeded(settings)) {
+        const GoBack::Loss loss{"the coordinator is dead", 0, clock_seconds()};
+        const bool lost = !endpoint.has_ended(0);
+        if (auto left = worker.succeed(); !left.empty())
+            return {{exit_done, false, lost}, loss, std::move(left)};
     }
     let_go_first();
-    return {exit_done, false};  // the status of a resilient run is the coordinator's
+    return {{exit_done, false}};  // the status of a resilient run is the coordinator's
+}
+
+}  // namespace
+
+End follow(const Settings& given, transport::Endpoint& world, const std::atomic<bool>& leave,
+           const Coordinator* successor)
+{
+    Group group(world);
+    for (auto settings = given;;) {
+        auto [end, loss, left, elsewhere] = follow_once(
+            settings, group.endpoint(), to_be_alike(given), leave, successor && group.may_shrink());
+        if (left.empty()) return end;
+        settings.set("folder", {"", "", false});
+        settings = group.to_go_on(std::move(settings), left.size());
+        group.shrink(std::move(left));
+        if (group.endpoint().rank() != 0) continue;
+        log(LogLevel::error, fmt::format("{}; this rank takes its place, with {} others",
+                                         loss.value().why, group.endpoint().size() - 1));
+        auto last = lead_on(group, given, settings, *successor, loss);
+        last.lost = last.lost || end.lost;
+        return last;
+    }
 }
 
 }  // namespace quorate

@@ -24,9 +24,13 @@ struct Coordinator {
     std::function<void()> check;
     /// Checks the files of the run. @return what it goes on from, if anything  @throws BadInput
     std::function<std::optional<Resumption>(const Settings&, const Training&)> prepare;
-    std::function<int(const Settings&, const Run&)> run;  // @return the exit status
+    /// @return the exit status
+    /// @throws GoBack  if the ranks that are left are to go on from the newest checkpoint
+    std::function<int(const Settings&, const Run&)> run;
     /// Called with what went wrong, before the other ranks are told.
     std::function<void(const std::exception&)> failed;
+    /// Returns the options of the run, as prepare() has completed them. Called after GoBack.
+    std::function<Settings()> completed = {};
 };
 
 /// How a rank ends.
@@ -38,14 +42,19 @@ struct End {
 };
 
 /// The coordinator's part of a run, on rank 0: checks everything, tells the other ranks, and
-/// trains. Returns when all other ranks have said farewell or are dead.
+/// trains. Returns when all other ranks have said farewell or are dead. If the run loses what it
+/// cannot go on without, those that are left go on from its newest checkpoint.
 /// @param settings  with all of run_options()
 End lead(const Settings& settings, transport::Endpoint& endpoint, const Coordinator& coordinator);
 
-/// The part of every other rank: says hello, and works until the coordinator ends the run.
-/// @param leave  becomes true when a signal asks the rank to leave the run
+/// The part of every other rank: says hello, and works until the coordinator ends the run. If the
+/// coordinator dies in a resilient run with checkpoints, the ranks that are left agree on one of
+/// them, which leads the run from its newest checkpoint on.
+/// @param leave      becomes true when a signal asks the rank to leave the run
+/// @param successor  what this rank does as the coordinator; null: the run ends with that one
 /// @throws BadInput, Failure  for its own errors  @throws transport::Unreachable if the coordinator
 ///         has ended before the run began, or cannot be reached
-End follow(const Settings& settings, transport::Endpoint& endpoint, const std::atomic<bool>& leave);
+End follow(const Settings& settings, transport::Endpoint& endpoint, const std::atomic<bool>& leave,
+           const Coordinator* successor = nullptr);
 
 }  // namespace quorate

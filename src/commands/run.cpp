@@ -36,6 +36,7 @@ public:
     {
         return {std::move(check),
                 [this](const Settings& given, const Training& training) {
+                    listen_for_signals(true);
                     folder_.emplace(given);
                     stop_in(seconds_to_run(given));
                     return folder_->prepare(training);
@@ -44,7 +45,8 @@ public:
                     return folder_->ended(
                         traced_run(folder_->settings(), run, "wall", folder_->owner()));
                 },
-                [](const std::exception& error) { log(LogLevel::error, reason_of(error)); }};
+                [](const std::exception& error) { log(LogLevel::error, reason_of(error)); },
+                [this] { return folder_->settings(); }};
     }
 
 private:
@@ -60,9 +62,9 @@ End run_to_its_end(const Settings& settings)
     transport::MpiEndpoint endpoint;
     listen_for_signals(endpoint.rank() == 0);
     CommandCoordinator coordinator;
-    return endpoint.rank() == 0
-               ? lead(settings, endpoint, coordinator.parts([&] { check_world(endpoint.size()); }))
-               : follow(settings, endpoint, stop_asked());
+    const auto parts = coordinator.parts([&] { check_world(endpoint.size()); });
+    return endpoint.rank() == 0 ? lead(settings, endpoint, parts)
+                                : follow(settings, endpoint, stop_asked(), &parts);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ Resumption decode_resumption(const transport::Bytes& bytes)
 {
     MessageReader in(bytes);
     Resumption resumed;
-    auto& [checkpoint, trace, completed, here] = resumed;
+    auto& [checkpoint, trace, completed, here, rounds, time, loss] = resumed;
     checkpoint.snapshot.event = in.get<std::int64_t>();
     checkpoint.snapshot.round = in.get<std::int64_t>();
     here = in.get_list<std::vector<Worker>>();
@@ -94,7 +94,7 @@ Resumption decode_resumption(const transport::Bytes& bytes)
 std::shared_ptr<transport::Bytes> encode(const Resumption& resumed, const ShareRange& share,
                                          transport::Pool& pool)
 {
-    const auto& [checkpoint, trace, completed, here] = resumed;
+    const auto& [checkpoint, trace, completed, here, rounds, time, loss] = resumed;
     const auto whole = static_cast<std::size_t>(checkpoint.points.begin()->second.size());
     const auto part = [&](const std::vector<double>& vector) {
         return slice_of(vector, vector.size() == whole ? share.second : vector.size(), share);

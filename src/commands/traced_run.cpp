@@ -17,6 +17,7 @@
 #include "run/warnings.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 
@@ -152,7 +153,7 @@ public:
             return exit_run_again;
         } catch (const LostShare& lost) {
             line_.finish();
-            return say_lost(lost);
+            go_back(lost);
         } catch (const Failure&) {
             // Once stopped() was called it is too late for a checkpoint: after the last update no
             // snapshot is taken, so the optimisers are ahead of the last snapshot. If the run was
@@ -200,8 +201,7 @@ private:
     }
 
     // The owner of a share is lost, but the newest checkpoint has its vectors.
-    // @return the exit status
-    int say_lost(const LostShare& lost)
+    [[noreturn]] void go_back(const LostShare& lost)
     {
         trace_.pause();  // the newest checkpoint is written
         // One that was begun last may not be there.
@@ -211,8 +211,8 @@ private:
                 fmt::format("{}, and there is no checkpoint{}: begin the run again, or "
                             "use --aggregate node",
                             lost.what(), checkpoints_ ? " yet" : ""));
-        log(LogLevel::error, lost.what() + go_on(" from its checkpoint"));
-        return exit_run_again;
+        throw GoBack({lost.what(), run_.fleet.now(), clock_seconds()},
+                     go_on(" from its checkpoint"));
     }
 
     int say_end(const Outcome& outcome) const

@@ -179,7 +179,7 @@ private:
     void hand_over_again(const OpenTask& open);
     void take_snapshot();
     void end_of_history();
-    void go_on_with(Fleet& live, Seconds ended);
+    void go_on_with(Fleet& live, Seconds ended, std::int64_t begun);
     void carry_out(Dispatch& dispatch);
     void carry_out(const Close& close);
     void carry_out(const Fill& fill);

@@ -39,12 +39,13 @@ void Engine::end_of_history()
     if (needs_.inner_product) copy(history_->past().last_estimate, computed_.last());
     estimates_ = &computed_;
     const auto ended = history_->past().ended;
+    const auto begun = history_->past().begun;
     history_.reset();
     trace_ = later_trace_;
     observer_ = std::move(later_observer_);
     updated_ = false;
     if (options_.keeps_inner) reset_inner();
-    if (later_fleet_) go_on_with(*later_fleet_, ended);
+    if (later_fleet_) go_on_with(*later_fleet_, ended, begun);
     if (observer_.goes_on) observer_.goes_on();
 }
 
@@ -59,7 +60,7 @@ void RecordedEstimates::restore_points()
 // now, the fleet takes over the values of the contributions in use, and gets the tasks that are not
 // answered once more. Otherwise the code is made for them, as after any change of membership, and
 // what the others had sent or were asked is dropped.
-void Engine::go_on_with(Fleet& live, Seconds ended)
+void Engine::go_on_with(Fleet& live, Seconds ended, std::int64_t begun)
 {
     auto& before = *fleet_;
     std::vector<Worker> here;
@@ -85,7 +86,7 @@ void Engine::go_on_with(Fleet& live, Seconds ended)
     table_.rename([this](ContributionId id) { return this->live(id).arrival.handle; });
     fleet_ = &live;
     live.set_clock(std::max(before.now(), ended), counts_);
-    options_.churn.skip(live.now(), round_);
+    options_.churn.skip(live.now(), std::max(round_, begun));
     bytes_sent_ = live.bytes_sent();
     bytes_received_ = live.bytes_received();
     open_.for_each([this](const OpenTask& open) { hand_over_again(open); });

@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "process/launch.hpp"
 #include "transport/backoff.hpp"
 #include "transport/clock.hpp"
@@ -29,8 +30,13 @@ namespace {
 
 volatile pid_t child = 0;  // in the supervisor: the process that it waits for
 pid_t supervisor = 0;      // in the child: the supervisor; 0: there is none
-// Whether the child has called has_started(); in memory that both processes share.
-std::atomic<bool>* started = nullptr;
+// What the child has said, in memory that both processes share.
+struct Told {
+    std::atomic<bool> started = false;  // it has called has_started()
+    std::atomic<double> patience = 0;   // of leads(); 0: it has not called that
+    char record[4096] = {};
+};
+Told* told = nullptr;
 
 // The supervisor's signal handler: the launcher knows only the supervisor, but means the child.
 void forward(int signal)
@@ -67,8 +73,31 @@ void outlive(pid_t process, double at_most)
 
 void has_started()
 {
-    if (started) *started = true;
+    if (told) told->started = true;
 }
+
+void leads(const std::string& record, double patience)
+{
+    if (!told || record.size() >= sizeof told->record) return;
+    record.copy(told->record, record.size());
+    told->patience = patience;
+}
+
+namespace {
+
+// Waits until another process has taken the place of the child. @return whether one has
+bool is_succeeded()
+{
+    const auto now = [] { return contents_of(told->record).value_or(""); };
+    const auto before = now();
+    Backoff backoff(0.1);
+    for (const auto limit = clock_seconds() + told->patience; clock_seconds() < limit;
+         backoff.wait())
+        if (now() != before) return true;
+    return false;
+}
+
+}  // namespace
 
 void choose_tcp()
 {
@@ -83,10 +112,10 @@ void supervise()
 {
     choose_tcp();
     void* shared =
-        mmap(nullptr, sizeof *started, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         throw Failure(std::string("no supervisor process can be made: ") + std::strerror(errno));
-    started = new (shared) std::atomic<bool>(false);
+    told = new (shared) Told;
     std::fflush(nullptr);
     const auto parent = getpid();
     child = fork();
@@ -107,18 +136,19 @@ void supervise()
     }
     // Resilient ranks never call MPI_Finalize, so Hydra is told here that this one ends. Otherwise
     // it would be a matter of luck what Hydra notices first: the end of the socket or the process.
-    if (*started) tell_hydra_of_end(hydra_socket());
+    if (told->started) tell_hydra_of_end(hydra_socket());
     if (WIFEXITED(status)) std::_Exit(WEXITSTATUS(status));
-    if (!*started && launched_by_hydra()) kill(getppid(), SIGKILL);
+    if (!told->started && launched_by_hydra()) kill(getppid(), SIGKILL);
     const int signal = WTERMSIG(status);
-    const bool coordinator = launch_environment().rank.value_or(0) == 0;
+    const bool leads = launch_environment().rank.value_or(0) == 0 || told->patience > 0;
     const bool by_itself = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL ||
                            signal == SIGFPE || signal == SIGABRT;
     if (by_itself)
         log(LogLevel::error,
             fmt::format("a rank was ended by signal {}: report this as a bug", signal));
-    // The run survives the death of a worker. A status other than 0 would make the launcher end it.
-    std::_Exit(*started && !coordinator ? exit_done : exit_failed);
+    // The run survives the death of a worker, and of a coordinator whose place is taken. A status
+    // other than 0 would make the launcher end it.
+    std::_Exit(told->started && (!leads || is_succeeded()) ? exit_done : exit_failed);
 }
 
 }  // namespace quorate

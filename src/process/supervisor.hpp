@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace quorate {
@@ -40,5 +41,12 @@ void outlive(pid_t process, double at_most);
 /// earlier, its supervisor ends with status 1, and kills Hydra if that is the launcher. Does
 /// nothing without a supervisor. Local.
 void has_started();
+
+/// Tells the supervisor that this process leads the run. If it is killed, another process is to
+/// take its place, which changes a file; else the supervisor ends with status 1. Does nothing
+/// without a supervisor. Local.
+/// @param record    that file
+/// @param patience  seconds within which it is to change
+void leads(const std::string& record, double patience);
 
 }  // namespace quorate

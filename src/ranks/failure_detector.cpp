@@ -62,6 +62,12 @@ bool FailureDetector::is_dead(int rank)
            looked() - one.last_message > timeout_ + one.allowed;
 }
 
+Seconds FailureDetector::silence(int rank)
+{
+    if (endpoint_.has_ended(rank) || endpoint_.is_unreachable(rank)) return never;
+    return looked() - ranks_[static_cast<std::size_t>(rank)].last_message;
+}
+
 bool FailureDetector::is_suspect(int rank)
 {
     return looked() - ranks_[static_cast<std::size_t>(rank)].last_message > timeout_ / 2;

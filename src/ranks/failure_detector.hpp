@@ -36,6 +36,8 @@ public:
     /// timeout. The caller is taken to send the ping if so.
     bool should_ping(int rank);
     bool is_dead(int rank);
+    /// Seconds of silence; infinitely many if it was seen to end, or is unreachable.
+    Seconds silence(int rank);
     /// Whether the rank is as good as dead if another one of its host is dead: it has been silent
     /// for half the timeout, and so has not answered a ping.
     bool is_suspect(int rank);

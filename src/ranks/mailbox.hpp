@@ -39,6 +39,8 @@ public:
     /// Lets the next wait begin with the shortest sleep, because something was done.
     void restart_wait() { endpoint_.restart_wait(); }
 
+    /// Seconds since the coordinator was heard of; as FailureDetector counts them.
+    Seconds silence() { return detector_.silence(0); }
     /// Seconds that the last contribution took to leave; 0: none has left yet. Measured up to the
     /// poll() that found it gone.
     Seconds send_seconds() const { return send_seconds_; }

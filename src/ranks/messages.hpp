@@ -22,6 +22,13 @@
 
 namespace quorate {
 
+/// How the ranks of a run end it: `stop` says so.
+enum class Ending : std::int64_t {
+    apart,     // each by itself, because MPI_Finalize would wait for those that are dead
+    together,  // in MPI_Finalize
+    regroup    // not yet: those that are left go back to the newest checkpoint
+};
+
 /// Writes values into a message one after the other, or only counts their bytes.
 class MessageWriter {
 public:

@@ -87,7 +87,7 @@ void RankFleet::load()
                   });
 }
 
-void RankFleet::finish(bool finalize)
+std::vector<int> RankFleet::finish(Ending ending)
 {
     shares_.let_go();
     auto ranks = membership_.idle();
@@ -96,18 +96,26 @@ void RankFleet::finish(bool finalize)
     std::ranges::copy(membership_.standby(), std::back_inserter(ranks));
     for (const auto worker : membership_.living()) ranks.push_back(membership_.rank(worker));
     for (const int rank : ranks)
-        mailbox_.send_aside(rank, transport::Tag::stop,
-                            encode_values(mailbox_.pool(), std::int64_t{finalize}));
+        mailbox_.send_aside(rank, transport::Tag::stop, encode_values(mailbox_.pool(), ending));
+    std::vector<int> left = {0};
     receive_until(
         [&] {
             std::erase_if(ranks, [this](int rank) { return mailbox_.has_died(rank); });
             return ranks.empty() && !endpoint_.is_receiving();
         },
         [&](const ArrivedMessage& message) {
-            if (message.tag == transport::Tag::farewell) std::erase(ranks, message.from);
+            if (message.tag == transport::Tag::farewell && std::erase(ranks, message.from) > 0)
+                left.push_back(message.from);
             return true;
         });
-    if (finalize) endpoint_.flush();
+    std::ranges::sort(left);
+    if (ending == Ending::regroup)
+        for (std::size_t i = 1; i < left.size(); ++i)
+            mailbox_.send_aside(
+                left[i], transport::Tag::regroup,
+                make_message(mailbox_.pool(), [&](MessageWriter& out) { out.put_list(left); }));
+    if (ending != Ending::apart) endpoint_.flush();
+    return left;
 }
 
 // --- tasks and contributions ---------------------------------------------------------------------

@@ -114,10 +114,10 @@ public:
     void evaluate(const NextModels& next, const TakeScored& scored);
 
     /// Ends the run: tells all ranks to stop, whatever they are doing, and waits for the farewell
-    /// of each one that is not dead.
-    /// @param finalize  whether all ranks are going to end together, as in MPI_Finalize; then this
-    ///                  also waits until the last messages have left
-    void finish(bool finalize);
+    /// of each one that is not dead. If they go on together, this also waits until the last
+    /// messages have left.
+    /// @return the ranks that are left, this one included, ascending
+    std::vector<int> finish(Ending ending);
     /// As CoordinatorMailbox has them.
     bool has_dead_ranks() const { return mailbox_.has_dead_ranks(); }
     bool has_lost_ranks() const { return mailbox_.has_lost_ranks(); }

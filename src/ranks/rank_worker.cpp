@@ -19,9 +19,9 @@ RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
                        const StragglerModels& stragglers, const ByzantineWorkers& byzantine,
                        Seconds timeout, WorkerMemory& memory)
     : endpoint_(endpoint), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
-      mailbox_(endpoint, 10 * timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
-                                                 memory.read_here ? &memory.contributions
-                                                                  : nullptr},
+      mailbox_(endpoint, 10 * timeout),
+      succession_(endpoint, timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
+                                               memory.read_here ? &memory.contributions : nullptr},
       own_share_(std::move(own_share)),
       leader_(endpoint, computing.model.parameters(data.columns()), computing.wire,
               computing.model.precision()),
@@ -88,11 +88,13 @@ void RankWorker::reserve_contributions()
     }
 }
 
-bool RankWorker::run(const std::atomic<bool>& leave)
+Ending RankWorker::run(const std::atomic<bool>& leave)
 {
     while (!stopped_) {
         poll();
         if (leave && !has_left_) give_notice();
+        if (succession_.is_asked() && succession_.agrees(mailbox_.silence()))
+            throw Orphaned("others say that the coordinator is gone");
         if (!tasks_.is_running() && tasks_.has_next() && has_points(tasks_.next())) begin();
         if (!tasks_.is_running()) {
             mailbox_.wait();
@@ -108,11 +110,33 @@ bool RankWorker::run(const std::atomic<bool>& leave)
         mailbox_.flush();
     } catch (const Failure&) {
         // The coordinator may end as soon as it has received the farewell. That is an error only if
-        // both are to meet in MPI_Finalize.
-        if (finalize_) throw;
+        // both go on together.
+        if (ending_ != Ending::apart) throw;
     }
-    if (finalize_) endpoint_.flush();
-    return finalize_;
+    if (ending_ == Ending::together) endpoint_.flush();
+    if (ending_ == Ending::regroup) await_others();
+    return ending_;
+}
+
+std::vector<int> RankWorker::succeed()
+{
+    owner_.reset();
+    clear();
+    return succession_.agree();
+}
+
+// Waits until the coordinator says which ranks are left. What others have sent before is dropped.
+void RankWorker::await_others()
+{
+    owner_.reset();
+    clear();
+    const auto receive = [this](const transport::Message& message) {
+        if (message.tag == transport::Tag::regroup)
+            left_ = MessageReader(*message.bytes).get_list<std::vector<int>>();
+        else
+            succession_.take(message);
+    };
+    for (mailbox_.poll(receive); left_.empty(); mailbox_.poll(receive)) mailbox_.wait();
 }
 
 void RankWorker::poll()
@@ -135,6 +159,7 @@ void RankWorker::own(const transport::Message& message)
 void RankWorker::receive(const transport::Message& message)
 {
     if (owner_ && ShareOwner::wants(message.tag)) return owner_->take(message);
+    if (succession_.take(message)) return;
     switch (message.tag) {
         case transport::Tag::assign: take(MessageReader(*message.bytes).get<Assignment>()); break;
         case transport::Tag::count:
@@ -155,7 +180,7 @@ void RankWorker::receive(const transport::Message& message)
             break;
         }
         case transport::Tag::stop:
-            finalize_ = MessageReader(*message.bytes).get<std::int64_t>() != 0;
+            ending_ = MessageReader(*message.bytes).get<Ending>();
             stopped_ = true;
             break;
         case transport::Tag::peers:

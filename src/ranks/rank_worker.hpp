@@ -11,6 +11,7 @@
 #include "ranks/messages.hpp"
 #include "ranks/node_leader.hpp"
 #include "ranks/share_owner.hpp"
+#include "ranks/succession.hpp"
 #include "ranks/task_execution.hpp"
 #include "scheme/coding.hpp"
 
@@ -42,12 +43,15 @@ public:
     void present();
 
     /// Works until the coordinator sends `stop`, whatever the worker is doing then, and says
-    /// farewell.
+    /// farewell. If the run goes back to its checkpoint, waits until it is known who is left.
     /// @param leave  becomes true when a signal asks the rank to leave the run
-    /// @return whether all ranks end together, as in MPI_Finalize
     /// @throws Orphaned if the coordinator is dead  @throws transport::Unreachable if it cannot be
     /// reached
-    bool run(const std::atomic<bool>& leave);
+    Ending run(const std::atomic<bool>& leave);
+    /// The ranks that are left, ascending, if that is how the run ends.
+    const std::vector<int>& left() const { return left_; }
+    /// To be called when the coordinator is dead. As Succession::agree().
+    std::vector<int> succeed();
 
 private:
     // A task as it came; what TaskQueue asks of one.
@@ -76,6 +80,7 @@ private:
     void stop_task();
     void clear();
     void give_notice();
+    void await_others();
 
     transport::Endpoint& endpoint_;
     const DataSet& data_;
@@ -83,6 +88,7 @@ private:
     std::shared_ptr<const Coding> coding_;
     WorkerMemory& memory_;
     Mailbox mailbox_;
+    Succession succession_;
     WorkerContext context_;
     TaskQueue<Order> tasks_;
     OwnShare own_share_;
@@ -98,7 +104,9 @@ private:
     std::map<int, BorrowedBlocks> leaders_points_;  // by rank of the leader
     TaskId newest_ = -1;                            // task that has come
     std::optional<TaskExecution> execution_;        // of the running task
-    bool stopped_ = false, finalize_ = true;
+    bool stopped_ = false;
+    Ending ending_ = Ending::together;
+    std::vector<int> left_;                  // ranks
     std::optional<Seconds> asked_to_leave_;  // when the signal was seen
     bool has_left_ = false;
     std::int64_t count_ = 0;             // tasks begun that are keyed by this count

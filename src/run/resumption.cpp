@@ -19,6 +19,7 @@
 #include "run/recorded.hpp"
 #include "run/same_data.hpp"
 #include "trace/run_state.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 
@@ -228,13 +229,20 @@ ConstNumbers slice_of(const std::vector<double>& whole, std::size_t elements,
     return ConstNumbers(whole).subspan(share.value().first, elements);
 }
 
+Seconds Resumption::begins() const
+{
+    if (loss) return std::max(time, loss->time) + clock_seconds() - loss->seen;
+    return trace.rounds.empty() ? 0 : trace.rounds.back().time;
+}
+
 Past Resumption::past(const std::optional<ShareRange>& share) const
 {
     const auto part = [&](const std::vector<double>& whole) {
         return share && !whole.empty() ? slice_of(whole, share->second, share).doubles() : whole;
     };
     Past past{.event = checkpoint.snapshot.event,
-              .ended = trace.rounds.empty() ? 0 : trace.rounds.back().time,
+              .ended = begins(),
+              .begun = loss ? checkpoint.snapshot.round + rounds + 1 : 0,
               .points = {},
               .last_estimate = part(checkpoint.snapshot.last_estimate),
               .resets = {},
@@ -288,7 +296,10 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
         settings.refuse("events",
                         ", which holds other events than when the run began: put the "
                         "file back, or begin anew without --resume");
+    const auto written = std::ssize(resumption.trace.rounds);
+    if (written > 0) resumption.time = resumption.trace.rounds.back().time;
     cut(resumption.trace, resumption.checkpoint.snapshot);
+    resumption.rounds = written - std::ssize(resumption.trace.rounds);
     h5::reading(path, "begin anew without --resume", [&] { trace::check_sense(resumption.trace); });
     if (const auto began = resumption.trace.first_workers(); began != training.workers)
         throw BadInput(

@@ -7,11 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "base/owner.hpp"
+#include "base/seconds.hpp"
 #include "run/checkpoint.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
+
+/// A run has lost what it cannot go on without, and is to go back to its newest checkpoint.
+class GoBack : public Failure {
+public:
+    /// What was lost.
+    struct Loss {
+        std::string why;
+        Seconds time;  // when it was seen, on the run's clock; 0: not known
+        Seconds seen;  // the same on the host's
+    };
+    /// @param how  it can go on if it does not in this job
+    GoBack(Loss loss, const std::string& how) : Failure(loss.why + how), loss_(std::move(loss)) {}
+    const Loss& loss() const { return loss_; }
+
+private:
+    Loss loss_;
+};
 
 /// A run that is to go on: its checkpoint, and its trace up to the checkpoint.
 struct Resumption {
@@ -22,12 +41,20 @@ struct Resumption {
     /// the checkpoint stay as far as there are places; then those come back that were gone, then
     /// new ones come.
     std::vector<Worker> here = {};
+    /// Rounds that the trace had beyond the checkpoint, and its time then.
+    std::int64_t rounds = 0;
+    Seconds time = 0;
+    /// Why it goes back to the checkpoint in the same job, if it does. What it did since is lost,
+    /// but the time that this took counts.
+    std::optional<GoBack::Loss> loss = {};
 
     /// How many workers the run has had, those that are new now included.
     int workers() const
     {
         return std::max(static_cast<int>(trace.workers.size()), here.back() + 1);
     }
+    /// When the run goes on, on its clock.
+    Seconds begins() const;
     /// Returns what the engine resumes from. Copies the points.
     /// @param share  of the parameters that it has; none: all
     Past past(const std::optional<ShareRange>& share = {}) const;

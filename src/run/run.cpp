@@ -120,6 +120,10 @@ trace::Header changed_header(const Run& run)
     trace::Header header;
     header.text["nodes"] = fmt::format("{}", fmt::join(all_nodes(run).names, " "));
     header.integer["workers"] = std::ssize(run.fleet.workers());
+    if (const auto& loss = run.resumed->loss)
+        header.text["losses"] =
+            fmt::format("{}{} rounds after round {}: {}\n", run.resumed->trace.text("losses"),
+                        run.resumed->rounds, run.resumed->checkpoint.snapshot.round, loss->why);
     return header;
 }
 

@@ -4,26 +4,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace quorate::transport {
+
+void Endpoint::begin_era(int era)
+{
+    era_ = era;
+    ready_.insert(ready_.begin(), std::make_move_iterator(later_.begin()),
+                  std::make_move_iterator(later_.end()));
+    later_.clear();
+}
+
+// Takes the era off a message's tag. @return whether that is this one  Another message is put away.
+bool Endpoint::keep(Message& message)
+{
+    const int tag = static_cast<int>(message.tag);
+    const int era = tag / tags_of_era;
+    if (era > era_) later_.push_back(std::move(message));
+    if (era != era_) return false;
+    message.tag = static_cast<Tag>(tag % tags_of_era);
+    return true;
+}
 
 std::optional<Message> Endpoint::receive()
 {
     if (ready_.empty()) advance();
-    if (ready_.empty()) return std::nullopt;
-    auto message = std::move(ready_.front());
-    ready_.pop_front();
-    return message;
+    while (!ready_.empty()) {
+        auto message = std::move(ready_.front());
+        ready_.pop_front();
+        if (keep(message)) return message;
+    }
+    return std::nullopt;
 }
 
 std::optional<Message> Endpoint::take_from(int rank)
 {
     advance();
-    const auto at = std::ranges::find(ready_, rank, &Message::from);
-    if (at == ready_.end()) return std::nullopt;
-    auto message = std::move(*at);
-    ready_.erase(at);
-    return message;
+    for (;;) {
+        const auto at = std::ranges::find(ready_, rank, &Message::from);
+        if (at == ready_.end()) return std::nullopt;
+        auto message = std::move(*at);
+        ready_.erase(at);
+        if (keep(message)) return message;
+    }
 }
 
 Message Endpoint::receive_from(int rank)

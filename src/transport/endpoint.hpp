@@ -116,10 +116,26 @@ public:
     /// Ends this rank at once, without a word to the others: a planned death.
     [[noreturn]] virtual void die() = 0;
 
+    /// The tag of a message of an era, in which other ranks may be left than in the one before.
+    /// The first era is 0.
+    static Tag in_era(Tag tag, int era)
+    {
+        return static_cast<Tag>(static_cast<int>(tag) + tags_of_era * era);
+    }
+    static constexpr int most_eras = 15;
+    /// From now on messages of this era are received. Earlier ones are dropped when they come;
+    /// later ones wait for their era.
+    void begin_era(int era);
+
 protected:
     std::deque<Message> ready_;  // messages that have come whole, in the order of receive()
 
 private:
+    static constexpr int tags_of_era = 64;
+    bool keep(Message& message);
+
+    std::deque<Message> later_;  // of later eras
+    int era_ = 0;
     int rank_, size_;
     std::string host_;
     Pool pool_;

@@ -49,6 +49,9 @@ enum class Tag : int {
     past,         // coordinator, to owners: what the run goes on from, if it does
     adopted,      // coordinator, to owners: a contribution that was in use there
     state_slice,  // owner, to the coordinator: its share of the vectors of a checkpoint
+    // Of a run that goes back to its checkpoint, see survivors.hpp:
+    orphan,   // any rank, to all but the coordinator: that one is dead
+    regroup,  // coordinator, or the next one: the ranks that are left; a new start-up follows
 };
 
 /// A message that has come, whole.

@@ -106,7 +106,7 @@ def dead_in(trace):
     """The workers that have died, of a run under way."""
     try:
         return {worker for kind, worker in membership(trace) if kind == DIED}
-    except (OSError, KeyError):
+    except (OSError, KeyError, ValueError):  # it is being written
         return set()
 
 

@@ -48,9 +48,11 @@ CASES = [
 @pytest.mark.parametrize("scheme, options, sign", CASES)
 def test_a_run_goes_on_where_it_was_stopped(scheme, options, sign, gaussians, tmp_path):
     words = run(tmp_path, gaussians, scheme, options)
+    if sign == signal.SIGKILL:
+        words.remove("--resilient")  # with which others take the coordinator's place
     done = stop(tmp_path, words, sign)
     if rounds_in(tmp_path / "t.h5") < ROUNDS:
-        assert done.returncode == (75 if sign == signal.SIGTERM else 1), done.stderr
+        assert done.returncode == 75 or (sign == signal.SIGKILL and done.returncode != 0)
     before = rounds_in(tmp_path / "t.h5")
     assert before > 0
     done = call(*words, ranks=7)

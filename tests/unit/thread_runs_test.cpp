@@ -265,28 +265,51 @@ INSTANTIATE_TEST_SUITE_P(Stateful, OnShares, testing::ValuesIn(stateful_ways()),
 INSTANTIATE_TEST_SUITE_P(Further, OnShares, testing::ValuesIn(further_ways()), way_name);
 INSTANTIATE_TEST_SUITE_P(Tried, OnSharesThatChange, testing::ValuesIn(tried_ways()), way_name);
 
-// Workers 2 and 5 are on the third host, whose share worker 2 owns.
-TEST(RunsOverShares, GoOnFromTheirCheckpointsWithoutAnOwner)
+// Workers 2 and 5 are on the third host, whose share worker 2 owns; worker 1 owns the second one's.
+class LosesOwners : public testing::TestWithParam<std::string> {};
+
+TEST_P(LosesOwners, AndGoesBackToItsCheckpoint)
 {
     const Folder folder;
     const auto trace = folder.file("a.h5");
-    const auto words = "--data " + data_sets().wide +
-                       " --aggregate shares --rounds 30 --step 0.1 " +
-                       "--timeout 1 --events '20r kill 2' --quiet --resume --checkpoint-every 3r " +
-                       "--checkpoint " + folder.file("a.checkpoint") + " --trace " + trace;
-    const auto lost = run_on_threads(words + " --workers 6", {hosts_of(7, 3), {}});
-    EXPECT_EQ(lost.status, exit_run_again) << lost.text;
-    EXPECT_NE(lost.text.find("that it owned; the same command with --resume goes on"),
-              std::string::npos)
-        << lost.text;
-    const auto said = run_on_threads(words + " --workers 4", {{"n0", "n0", "n0", "n1", "n1"}, {}});
+    const auto said = run_on_threads(
+        "--data " + data_sets().wide + " --aggregate shares --rounds 30 --workers 6 " +
+            "--timeout 1 --events '20r kill 2; 25r kill 1' --quiet --checkpoint-every 3r " +
+            "--checkpoint " + folder.file("a.checkpoint") + " --trace " + trace + GetParam(),
+        {hosts_of(7, 3), {}});
     ASSERT_EQ(said.status, 0) << said.text;
+    EXPECT_NE(said.text.find("that it owned; the 5 other ranks go on"), std::string::npos)
+        << said.text;
+    EXPECT_NE(said.text.find("that it owned; the 4 other ranks go on"), std::string::npos)
+        << said.text;
     const Result one(trace);
     const auto again = folder.file("again.h5");
     const auto replayed = command("simulate --quiet --replay " + trace + " --trace " + again);
     EXPECT_EQ(replayed.status, 0) << replayed.text;
     expect_repeated(one, Result(again));
     EXPECT_EQ(one.trace.rounds.size(), 30U);
+    const auto losses = one.trace.text("losses");
+    EXPECT_EQ(std::ranges::count(losses, '\n'), 2) << losses;
+    EXPECT_NE(losses.find("worker 2 on n2 is dead"), std::string::npos) << losses;
+    // The time of what was lost counts.
+    const auto& rounds = one.trace.rounds;
+    EXPECT_TRUE(std::ranges::is_sorted(rounds, {}, &trace::Round::time));
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, LosesOwners,
+                         testing::Values(" --step 0.1", " --step 0.1 --scheme frc --stragglers 1",
+                                         " --scheme async --batch 70 --step 0.01"));
+
+TEST(RunsOverShares, EndIfAnOwnerIsLostBeforeTheFirstCheckpoint)
+{
+    const Folder folder;
+    const auto said = run_on_threads(
+        "--data " + data_sets().wide + " --aggregate shares --rounds 30 --workers 6 " +
+            "--timeout 1 --events '2r kill 2' --quiet --checkpoint " + folder.file("a.checkpoint") +
+            " --trace " + folder.file("a.h5"),
+        {hosts_of(7, 3), {}});
+    EXPECT_EQ(said.status, exit_failed) << said.text;
+    EXPECT_NE(said.text.find("there is no checkpoint yet"), std::string::npos) << said.text;
 }
 
 // --- scores
