@@ -4,22 +4,24 @@
 //   mpiexec -n N allreduce FILE --rounds N --step X
 #include <mpi.h>
 
+#include "process/session.hpp"
 #include "rival.hpp"
 
 namespace {
 
-// Ends MPI when the data set is closed, and not before.
+// Ends MPI when the data set is closed, and not before. As Quorate does, because over several hosts
+// MPI_Finalize may hang.
 struct Mpi {
-    Mpi(int& argc, char**& argv) { MPI_Init(&argc, &argv); }
+    Mpi() { quorate::start_mpi(); }
     Mpi(const Mpi&) = delete;
-    ~Mpi() { MPI_Finalize(); }
+    ~Mpi() { quorate::end_mpi(0); }
 };
 
 }  // namespace
 
 int main(int argc, char** argv)
 {
-    const Mpi mpi(argc, argv);
+    const Mpi mpi;
     int rank = 0, size = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
