@@ -522,7 +522,7 @@ bench-rivals: build $(rival_programs) ## rounds and gradients beside a bare loop
 
 bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,201"
 bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
-bench-nodes: build cluster-deps ## rounds over hosts with slow links by --aggregate, measured and simulated, as root (QUORATE_DATA=folder)
+bench-nodes: build $(B)/rivals/allreduce $(B)/rivals/one_hot cluster-deps ## rounds over hosts with slow links by --aggregate, beside allreduce and simulated, as root; ARGS="--dense" (QUORATE_DATA=folder)
 bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
 bench-torch: build python ## training of PyTorch's modules beside a plain loop and DistributedDataParallel; ARGS="--only slow" (QUORATE_DATA=folder)

@@ -55,7 +55,7 @@ class Hosts:
             counts.append((int(row[9]), int(row[1])))
         return counts
 
-    def start(self, places, *words, launcher="n1", env=None):
+    def start(self, places, *words, launcher="n1", env=None, program=QUORATE):
         """A run with so many ranks on each host, such as {"n1": 3, "n2": 2}."""
         spare = KEEP_GOING if "--resilient" in words else []
         where = ["--host" if OPEN_MPI else "-hosts"]
@@ -64,7 +64,7 @@ class Hosts:
         # Open MPI's daemons name a folder by host and process, of which others may have equal ones.
         # /dev/shm is the host's own.
         env = {"OMPI_MCA_orte_tmpdir_base": "/dev/shm", **(env or {})}
-        return Job(self.on(launcher, *LAUNCHER, *spare, *where, *ranks, QUORATE, *words), env)
+        return Job(self.on(launcher, *LAUNCHER, *spare, *where, *ranks, program, *words), env)
 
     def processes(self, host):
         """The processes of the program on a host, numbered as this process sees them."""
