@@ -162,7 +162,9 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     if (const auto kept = fleet.end(); kept > models.last())
         models.keep(kept, std::make_shared<NumberVector>(optimizers[updated]->model()));
     for (std::size_t model = 0; model < optimizers.size(); ++model)
-        fleet.send_model(-static_cast<std::int64_t>(model), optimizers[model]->model());
+        fleet.hold({SliceName::finished, 0, static_cast<std::int64_t>(model)},
+                   optimizers[model]->model(), nullptr);
+    fleet.hand_over();
 }
 
 }  // namespace quorate

@@ -63,7 +63,7 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
 
 /// Returns the vectors of a checkpoint: the points, the last estimate, and the memory of the
 /// optimisers. Copies all but the points.
-PointList vectors_of(const Snapshot& snapshot, const Optimizers& optimizers);
+std::vector<StateVector> vectors_of(const Snapshot& snapshot, const Optimizers& optimizers);
 
 /// Returns the name under which the checkpoint before is kept: FILE.1.
 std::string older(const std::string& path);
@@ -86,7 +86,7 @@ void check_same_run(const std::string& path, const std::string& option, const st
                     const std::string& ours);
 
 /// Joins vectors as Fleet::join_vectors() does.
-using JoinVectors = std::function<void(PointList, std::function<void(PointList)>)>;
+using JoinVectors = std::function<void(const std::vector<StateVector>&, const TakePiece&)>;
 
 /// Writes checkpoints while a run goes on. The thread that writes the trace writes the files too,
 /// so that no round waits for the disk. A checkpoint that cannot be written is reported at most
@@ -113,9 +113,8 @@ public:
     bool has_written() const;
 
 private:
-    struct Job;
+    class Job;
     struct Outcome;
-    void write(const std::shared_ptr<const Job>& job);
     const Training& training_;
     const Optimizers& optimizers_;
     std::string config_, data_;
