@@ -210,7 +210,7 @@ void ShareLead::tell_adopted(Worker worker, const Values& values)
 trace::Sink& ShareLead::join_models(trace::Record& record, std::function<void()> make_room)
 {
     whole_.emplace(
-        shares(), [&record] { return record.waiting(); },
+        shares(), [&record](std::size_t bytes) { return record.has_room(bytes); },
         [this](std::size_t share, const SliceName& name) {
             mailbox_.send_aside(shares().ranks[share], transport::Tag::slice_wanted,
                                 encode_values(mailbox_.pool(), name));

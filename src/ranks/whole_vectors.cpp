@@ -63,12 +63,13 @@ bool WholeVectors::hand_on()
 // Asks for the next slice, if there is room. @return whether it has
 bool WholeVectors::ask_next()
 {
-    if (vector_ == vectors_.size() || asked_ + waiting_() >= trace::iterates_in_memory)
-        return false;
+    if (vector_ == vectors_.size()) return false;
     auto& vector = vectors_[vector_];
     // Its own one this process has.
-    asked_ += share_ == 0 ? vector.slices[0]->numbers.bytes()
-                          : shares_.size(share_) * bytes_of(vector.precision);
+    const auto with_it = asked_ + (share_ == 0 ? vector.slices[0]->numbers.bytes()
+                                               : shares_.size(share_) * bytes_of(vector.precision));
+    if ((asked_ > 0 && with_it > trace::iterates_in_memory) || !has_room_(with_it)) return false;
+    asked_ = with_it;
     if (share_ > 0) ask_(share_, vector.name);
     if (++share_ == vector.slices.size()) {
         ++vector_;

@@ -16,9 +16,9 @@ namespace quorate {
 
 /// Makes vectors whole whose slices the owners of shares hold: kept and final models, and the
 /// vectors of checkpoints. They become whole where they are written, one after the other. The
-/// coordinator asks the owners for slices in their order, as far ahead as those that are asked for
-/// or wait to be written are less than trace::iterates_in_memory: so it holds one or two that are
-/// large. Local; never waits.
+/// coordinator asks the owners for slices in their order, as far ahead as those that it has asked
+/// for, or that wait to be written, are no more than trace::iterates_in_memory; or for one that is
+/// larger. Local; never waits.
 class WholeVectors {
 public:
     /// Asks the owner of a share for its slice.
@@ -26,10 +26,12 @@ public:
     /// Takes the slices of a vector, one behind the other.
     using Take = std::function<void(VectorPiece)>;
 
-    /// @param shares   must outlive this object
-    /// @param waiting  returns the bytes that were taken and are not written yet
-    WholeVectors(const Shares& shares, std::function<std::size_t()> waiting, Ask ask)
-        : shares_(shares), waiting_(std::move(waiting)), ask_(std::move(ask))
+    /// Whether there is room for so many bytes where slices are taken, as trace::Record says it.
+    using HasRoom = std::function<bool(std::size_t bytes)>;
+
+    /// @param shares  must outlive this object
+    WholeVectors(const Shares& shares, HasRoom has_room, Ask ask)
+        : shares_(shares), has_room_(std::move(has_room)), ask_(std::move(ask))
     {
     }
 
@@ -64,7 +66,7 @@ private:
     bool ask_next();
 
     const Shares& shares_;
-    std::function<std::size_t()> waiting_;
+    HasRoom has_room_;
     Ask ask_;
     std::deque<Vector> vectors_;
     std::size_t vector_ = 0, share_ = 0;  // that is asked for next

@@ -67,10 +67,22 @@ const std::set<std::string> free_options = {
     "quiet",       "plugin",           "resilient", "resume",   "timeout", "trace",
     "stop-before", "unsaved",          "verbose",   "walltime", "workers"};
 
+StoredVector stored(const std::shared_ptr<const h5::File>& file, const std::string& name)
+{
+    return {static_cast<std::size_t>(h5::rows_of(file->get(), name)),
+            [file, name](std::size_t first, std::size_t count) {
+                const std::lock_guard lock(libraries());
+                return h5::read<double>(file->get(), name, static_cast<std::int64_t>(first),
+                                        static_cast<std::int64_t>(count));
+            }};
+}
+
 // Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is
 // damaged
-void read_into(Checkpoint& read, hid_t root, const Training& training, const std::string& config)
+void read_into(Checkpoint& read, const std::shared_ptr<const h5::File>& file,
+               const Training& training, const std::string& config)
 {
+    const auto root = file->get();
     if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
         throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
                                    read.path, wrote, version));
@@ -84,17 +96,18 @@ void read_into(Checkpoint& read, hid_t root, const Training& training, const std
     const auto position = h5::open_group(root, "position");
     for (const auto& name : h5::attribute_names(position.get()))
         snapshot.position[name] = h5::read_integer(position.get(), name);
-    for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
-        if (read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
-            std::ssize(read.points[number]) != training.width())
-            throw Failure(fmt::format("its point {} has {} parameters of {}", number,
-                                      read.points[number].size(), training.width()));
+    for (const auto number : h5::read<std::int64_t>(root, "point/versions")) {
+        const auto& point = read.points[number] = stored(file, fmt::format("point/{}", number));
+        if (static_cast<std::int64_t>(point.size) != training.width())
+            throw Failure(fmt::format("its point {} has {} parameters of {}", number, point.size,
+                                      training.width()));
+    }
     for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
         const auto name = fmt::format("optimizer/{}", model);
         const auto group = h5::open_group(root, name);
         Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}, {}};
         for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
-            memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
+            memory.vectors.push_back(stored(file, fmt::format("{}/{}", name, i)));
         if (h5::has(group.get(), "state")) {
             const auto bytes = h5::read<std::uint8_t>(group.get(), "state");
             memory.state.assign(bytes.begin(), bytes.end());
@@ -197,9 +210,9 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     }
     if (!is_a("checkpoint", read.path))
         throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
-    const auto file = h5::open(read.path);
+    const auto file = std::make_shared<const h5::File>(h5::open(read.path));
     h5::reading(read.path, "begin anew without --resume, or with another --checkpoint",
-                [&] { read_into(read, file.get(), training, config); });
+                [&] { read_into(read, file, training, config); });
     return read;
 }
 

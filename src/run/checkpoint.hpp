@@ -37,15 +37,22 @@ struct Interval {
 /// Reads --checkpoint-every. The default is 60 seconds. @throws BadInput if it is no interval
 Interval interval_of(const Settings& settings);
 
-/// A checkpoint as read.
+/// A vector of a checkpoint, which may be so long that it stays in the file.
+struct StoredVector {
+    std::size_t size;
+    /// Reads some elements. Holds libraries() meanwhile.
+    std::function<std::vector<double>(std::size_t first, std::size_t count)> read;
+};
+
+/// A checkpoint as read, but for long vectors. Its file stays open.
 struct Checkpoint {
     std::string path;   // of the file that was read: FILE or FILE.1
     Snapshot snapshot;  // its own `points` are empty; the member below holds them
-    std::map<Version, std::vector<double>> points;
+    std::map<Version, StoredVector> points;
     /// What an optimiser remembers.
     struct Memory {
         std::int64_t updates;
-        std::vector<std::vector<double>> vectors;  // as Optimizer::memory() orders them
+        std::vector<StoredVector> vectors;  // as Optimizer::memory() orders them
         std::string state;
     };
     std::vector<Memory> optimizers;  // by model

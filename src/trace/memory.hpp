@@ -16,7 +16,7 @@ public:
     void keep(std::int64_t round, Iterate model) override;
     Position position() override;
     void put(std::int64_t round, VectorPiece piece) override;
-    std::size_t waiting() override { return 0; }
+    bool has_room(std::size_t) override { return true; }
     void pause() override {}
     std::int64_t iterates() const override { return trace_.iterates; }
     Iterate iterate(std::int64_t i) const override;

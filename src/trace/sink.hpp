@@ -75,9 +75,9 @@ public:
     /// models of the run, one behind the other, for which `round` is final_models. Another iterate
     /// begins only after the last piece of the one before. Never waits.
     virtual void put(std::int64_t round, VectorPiece piece) = 0;
-    /// Bytes of all that was handed over and is not written yet. At iterates_in_memory they are
-    /// written at once.
-    virtual std::size_t waiting() = 0;
+    /// Whether nothing waits to be written, or with so many bytes more no more than
+    /// iterates_in_memory. If not, what waits is written at once.
+    virtual bool has_room(std::size_t bytes) = 0;
     /// Ends writing in the background, once all that was added is written.
     /// @throws Failure if writing in the background has failed
     virtual void pause() = 0;

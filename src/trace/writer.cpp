@@ -146,7 +146,6 @@ void Writer::after_commit(std::function<void()> action, std::size_t bytes)
     const std::lock_guard lock(mutex_);
     batch_.actions.push_back(std::move(action));
     batch_.bytes_of_actions += bytes;
-    if (bytes_in_memory() >= iterates_in_memory) wake_.notify_one();
 }
 
 Writer::~Writer()
@@ -197,32 +196,35 @@ void Writer::put(std::int64_t round, VectorPiece piece)
     if (error_) return;  // nobody takes it
     batch_.bytes_of_models += piece.numbers.bytes();
     batch_.pieces.emplace_back(round, std::move(piece));
-    if (bytes_in_memory() >= iterates_in_memory) wake_.notify_one();
+    if (bytes_of_models() >= iterates_in_memory) hurry();
 }
 
-std::size_t Writer::waiting()
+bool Writer::has_room(std::size_t bytes)
 {
     const std::lock_guard lock(mutex_);
-    return error_ ? 0 : bytes_in_memory();
+    const auto waiting = bytes_of_models() + batch_.bytes_of_actions + unsaved_actions_;
+    if (error_ || waiting == 0 || waiting + bytes <= iterates_in_memory) return true;
+    hurry();
+    return false;
+}
+
+// Has what was handed over written at once. Under the mutex.
+void Writer::hurry()
+{
+    hurried_ = true;
+    wake_.notify_one();
 }
 
 // Bytes of models that are not in the file. Under the mutex.
 std::size_t Writer::bytes_of_models() const { return batch_.bytes_of_models + unsaved_models_; }
-
-// The same with what actions hold.
-std::size_t Writer::bytes_in_memory() const
-{
-    return bytes_of_models() + batch_.bytes_of_actions + unsaved_actions_;
-}
 
 void Writer::write_in_background()
 {
     for (bool last = false; !last;) {
         {
             std::unique_lock lock(mutex_);
-            wake_.wait_for(lock, commit_interval, [this] {
-                return !failing_ && (pausing_ || bytes_in_memory() >= iterates_in_memory);
-            });
+            wake_.wait_for(lock, commit_interval,
+                           [this] { return !failing_ && (pausing_ || hurried_); });
             last = pausing_;
         }
         try {
@@ -268,6 +270,7 @@ bool Writer::attempt(const std::function<void()>& write)
         };
         batch_.rows.for_each(
             [&]<class Kind>(std::vector<Kind>& from) { take(from, unsaved_.rows.table(Kind())); });
+        hurried_ = false;
         take(batch_.pieces, unsaved_.pieces);
         take(batch_.actions, unsaved_.actions);
         unsaved_models_ += std::exchange(batch_.bytes_of_models, 0);

@@ -63,13 +63,13 @@ public:
     void try_for(double seconds, std::function<void()> gave_up);
     /// Runs `action` on the writing thread after its next commit, when all that was handed over so
     /// far is in the file. The action may use HDF5. It must not throw: that would end all writing.
-    /// @param bytes  that it holds until then, of waiting()
+    /// @param bytes  that it holds until then
     void after_commit(std::function<void()> action, std::size_t bytes = 0);
 
     /// Returns at once, unless the disk is far behind (iterates_in_memory).
     void keep(std::int64_t round, Iterate model) override;
     void put(std::int64_t round, VectorPiece piece) override;
-    std::size_t waiting() override;
+    bool has_room(std::size_t bytes) override;
     void pause() override;
     std::int64_t iterates() const override { return rows_at(saved_, "iterate"); }
     /// Reads the iterate from the file, unless it is still in memory. O(width).
@@ -110,7 +110,7 @@ private:
     const h5::DataSet& final(std::size_t elements);
     void wait_or_give_up(const std::string& why);
     std::size_t bytes_of_models() const;
-    std::size_t bytes_in_memory() const;
+    void hurry();
 
     std::string path_;
     std::int64_t width_;
@@ -130,7 +130,7 @@ private:
     std::condition_variable wake_, caught_up_;
     Batch batch_;
     Position position_;
-    bool pausing_ = false;
+    bool pausing_ = false, hurried_ = false;
     std::size_t unsaved_models_ = 0, unsaved_actions_ = 0;  // bytes
     std::exception_ptr error_;                              // what ended writing in the background
     std::thread thread_;

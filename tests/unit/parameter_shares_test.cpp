@@ -227,7 +227,10 @@ struct Joining {
     std::vector<Asked> asked;
     std::map<std::int64_t, Doubles> written;
     std::vector<std::int64_t> ended;
-    WholeVectors whole = {shares, [this] { return waiting; },
+    WholeVectors whole = {shares,
+                          [this](std::size_t bytes) {
+                              return waiting == 0 || waiting + bytes <= trace::iterates_in_memory;
+                          },
                           [this](std::size_t share, const SliceName& name) {
                               asked.push_back({share, name});
                           }};
@@ -245,7 +248,7 @@ constexpr SliceName kept_of(std::int64_t round) { return {SliceName::kept, round
 // What waits to be written leaves room for one slice: so the coordinator has one at a time.
 TEST(WholeVectors, AreNeverInMemory)
 {
-    Joining joining(trace::iterates_in_memory - 1);
+    Joining joining(trace::iterates_in_memory - sum_block * sizeof(double));
     joining.add(1, 10);
     joining.add(2, 20);
     for (std::int64_t round : {1, 2})
