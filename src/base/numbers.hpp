@@ -77,6 +77,7 @@ public:
     }
     bool empty() const { return size() == 0; }
     Precision precision() const { return static_cast<Precision>(all_.index()); }
+    std::size_t bytes() const { return size() * bytes_of(precision()); }
     NumbersView subspan(std::size_t first, std::size_t count) const
     {
         return visit([&](auto numbers) { return NumbersView(numbers.subspan(first, count)); });

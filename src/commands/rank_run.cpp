@@ -238,7 +238,10 @@ struct Checked {
         check_memory(training, memory);
         // That of --aggregate auto is checked when it is known who adds up.
         if (training.settings.text("aggregate") == "flat") check_kept(training);
-        optimizers = begin_training(training);
+        // Those of a share are made when it is known which; here options are checked.
+        std::optional<ShareRange> share;
+        if (training.settings.text("aggregate") == "shares") share.emplace(0, 0);
+        optimizers = begin_training(training, share);
         resumed = coordinator.prepare(training.settings, training);
     }
     Training training;
@@ -311,17 +314,16 @@ bool has_other_hosts(const RankFleet& fleet, const std::string& here)
 }
 
 // Begins to share the parameters out.
-void share(RankFleet& fleet, std::span<const int> groups, Checked& checked, const Hellos& hellos)
+void share(RankFleet& fleet, std::span<const int> groups, const Checked& checked,
+           const Hellos& hellos)
 {
-    auto& [training, optimizers, resumed] = checked;
+    const auto& [training, optimizers, resumed] = checked;
     TellPast past;
     if (resumed)
         past = [&](std::size_t first, std::size_t last) {
             return encode(*resumed, {first, last - first}, fleet.pool());
         };
     fleet.share(groups, hellos.contributions, training.settings.text("step"), past);
-    optimizers = begin_training(training, fleet.own_share());
-    for (const auto& optimizer : optimizers) optimizer->use_sums(sums_over(fleet));
 }
 
 // Begins aggregation by node or over shares of the parameters, if there are such groups. A run that
@@ -329,7 +331,7 @@ void share(RankFleet& fleet, std::span<const int> groups, Checked& checked, cons
 // @param here  the coordinator's host
 void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const std::string& here)
 {
-    const auto& [training, optimizers, resumed] = checked;
+    auto& [training, optimizers, resumed] = checked;
     const auto wanted = training.settings.text("aggregate");
     const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
                                 : groups_to_aggregate(training, fleet.workers());
@@ -345,6 +347,10 @@ void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const s
         // Whose memory nobody knows sends its values to the coordinator.
         const std::vector<SharedAddress> unknown(hellos.contributions.size());
         fleet.aggregate(groups, wanted == "flat" ? unknown : hellos.contributions);
+    }
+    if (wanted == "shares") {
+        optimizers = begin_training(training, fleet.own_share());
+        for (const auto& optimizer : optimizers) optimizer->use_sums(sums_over(fleet));
     }
     if (!resumed) note_aggregation(training, fleet);
 }

@@ -47,11 +47,23 @@ EngineOptions options_of_share(const Training& training)
 // is what an engine needs to go through it.
 constexpr const char* attributes[] = {"aggregate", "nodes"};
 
-void put(MessageWriter& out, ConstNumbers slice)
+// Puts a slice of a vector that has so many elements as a whole, or a vector of another length.
+void put(MessageWriter& out, const StoredVector& vector, std::size_t whole, const ShareRange& share)
 {
-    out.put(static_cast<std::int64_t>(slice.size()));
-    const auto numbers = slice.of<double>();
-    out.numbers<double>(numbers.size(), [&](double* at) { std::ranges::copy(numbers, at); });
+    const auto elements = vector.size == whole ? share.second : vector.size;
+    out.put(static_cast<std::int64_t>(elements));
+    out.numbers<double>(
+        elements, [&](double* at) { std::ranges::copy(slice_of(vector, elements, share), at); });
+}
+
+// A vector that is in memory.
+StoredVector stored(std::vector<double> vector)
+{
+    const auto size = vector.size();
+    return {size, [all = std::move(vector)](std::size_t first, std::size_t count) {
+                const auto some = std::span(all).subspan(first, count);
+                return std::vector<double>(some.begin(), some.end());
+            }};
 }
 
 std::vector<double> get_vector(MessageReader& in)
@@ -73,14 +85,14 @@ Resumption decode_resumption(const transport::Bytes& bytes)
     checkpoint.snapshot.round = in.get<std::int64_t>();
     here = in.get_list<std::vector<Worker>>();
     for (const auto version : in.get_list<std::vector<Version>>())
-        checkpoint.points[version] = get_vector(in);
+        checkpoint.points[version] = stored(get_vector(in));
     checkpoint.snapshot.last_estimate = get_vector(in);
     checkpoint.optimizers.resize(in.get_length(sizeof(std::int64_t)));
     for (auto& memory : checkpoint.optimizers) {
         memory.updates = in.get<std::int64_t>();
         memory.state = in.get_list<std::string>();
-        memory.vectors.resize(in.get_length(sizeof(std::int64_t)));
-        for (auto& vector : memory.vectors) vector = get_vector(in);
+        const auto count = in.get_length(sizeof(std::int64_t));
+        for (std::size_t i = 0; i < count; ++i) memory.vectors.push_back(stored(get_vector(in)));
     }
     for (const auto* name : attributes) trace.attributes[name] = in.get_list<std::string>();
     trace.for_each([&]<class Row>(std::vector<Row>& rows) {
@@ -95,25 +107,23 @@ std::shared_ptr<transport::Bytes> encode(const Resumption& resumed, const ShareR
                                          transport::Pool& pool)
 {
     const auto& [checkpoint, trace, completed, here, rounds, time, loss] = resumed;
-    const auto whole = static_cast<std::size_t>(checkpoint.points.begin()->second.size());
-    const auto part = [&](const std::vector<double>& vector) {
-        return slice_of(vector, vector.size() == whole ? share.second : vector.size(), share);
-    };
+    const auto whole = checkpoint.points.begin()->second.size;
     return make_message(pool, [&](MessageWriter& out) {
+        const auto put_slice = [&](const StoredVector& vector) { put(out, vector, whole, share); };
         out.put(checkpoint.snapshot.event);
         out.put(checkpoint.snapshot.round);
         out.put_list(here);
         std::vector<Version> versions;
         for (const auto& [version, point] : checkpoint.points) versions.push_back(version);
         out.put_list(versions);
-        for (const auto& [version, point] : checkpoint.points) put(out, part(point));
-        put(out, part(checkpoint.snapshot.last_estimate));
+        for (const auto& [version, point] : checkpoint.points) put_slice(point);
+        put_slice(stored(checkpoint.snapshot.last_estimate));
         out.put(std::ssize(checkpoint.optimizers));
         for (const auto& memory : checkpoint.optimizers) {
             out.put(memory.updates);
             out.put_list(memory.state);
             out.put(std::ssize(memory.vectors));
-            for (const auto& vector : memory.vectors) put(out, part(vector));
+            for (const auto& vector : memory.vectors) put_slice(vector);
         }
         for (const auto* name : attributes) out.put_list(trace.text(name));
         trace.for_each([&]<class Row>(const std::vector<Row>& rows) {
@@ -130,10 +140,9 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
         begin_training(training, ShareRange{static_cast<std::size_t>(ownership.shares.first(share)),
                                             ownership.shares.size(share)});
     OwnerFleet fleet(relay, ownership, training.wire, training.precision(), ranks);
-    const auto past = fleet.begin();
     std::optional<Resumption> resumed;
     std::optional<History> history;
-    if (past) {
+    if (const auto past = fleet.begin()) {
         resumed = decode_resumption(*past);
         history.emplace(training, *resumed, std::nullopt, false);
     }
@@ -146,6 +155,7 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     if (resumed) {
         engine.resume(resumed->past(), &fleet);
         restore(optimizers, resumed->checkpoint);
+        resumed->checkpoint = {};
     }
     std::size_t updated = 0;  // the model of the last update
     Observer observer{
@@ -162,7 +172,9 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     if (const auto kept = fleet.end(); kept > models.last())
         models.keep(kept, std::make_shared<NumberVector>(optimizers[updated]->model()));
     for (std::size_t model = 0; model < optimizers.size(); ++model)
-        fleet.send_model(-static_cast<std::int64_t>(model), optimizers[model]->model());
+        fleet.hold({SliceName::finished, 0, static_cast<std::int64_t>(model)},
+                   optimizers[model]->model(), nullptr);
+    fleet.hand_over();
 }
 
 }  // namespace quorate

@@ -136,8 +136,8 @@ public:
         if (settings.on("checkpoint"))
             checkpoints_.emplace(settings, run.training, run.optimizers,
                                  configuration(settings, false), trace_,
-                                 [&fleet = run.fleet](PointList slices, const auto& take) {
-                                     fleet.join_vectors(std::move(slices), take);
+                                 [&fleet = run.fleet](const auto& vectors, const auto& take) {
+                                     fleet.join_vectors(vectors, take);
                                  });
     }
 

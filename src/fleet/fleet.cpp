@@ -28,11 +28,16 @@ std::size_t Fleet::adopt(Worker, const Values&)
     throw std::logic_error("this fleet goes on with what it has");
 }
 
-std::vector<double> Fleet::whole_models(std::span<const ConstNumbers> models)
+void Fleet::join_vectors(const std::vector<StateVector>& vectors, const TakePiece& take)
 {
-    std::vector<double> all;
-    for (const auto& model : models) std::ranges::copy(model.doubles(), std::back_inserter(all));
-    return all;
+    for (std::size_t i = 0; i < vectors.size(); ++i)
+        take(i, whole_piece(*vectors[i].numbers, vectors[i].numbers));
+}
+
+void Fleet::end_models(std::span<const ConstNumbers> models, trace::Record& record)
+{
+    for (std::size_t i = 0; i < models.size(); ++i)
+        record.put(trace::final_models, among(whole_piece(models[i], nullptr), i, models.size()));
 }
 
 std::uint64_t Fleet::fingerprint(std::size_t handle)

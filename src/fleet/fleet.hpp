@@ -15,6 +15,7 @@
 
 #include "base/block_sums.hpp"
 #include "base/error.hpp"
+#include "base/vector_piece.hpp"
 #include "base/wire.hpp"
 #include "compute/losses.hpp"
 #include "compute/point.hpp"
@@ -75,6 +76,15 @@ struct WorkerInfo {
 /// part without items, twice that of the task's first input. O(items).
 /// @param inputs  versions that the task names, at least one
 std::pair<Version, Version> versions_of(const Part& part, const Versions& inputs);
+
+/// A vector of a checkpoint.
+struct StateVector {
+    Point numbers;
+    bool sliced;  // whether it has an element for each parameter; else it is the same in all shares
+};
+/// Takes a piece of vector `vector` of a list. The pieces of a vector come one behind the other, and
+/// before those of the next one.
+using TakePiece = std::function<void(std::size_t vector, VectorPiece piece)>;
 
 /// Carries out what the engine wants of workers. Used by one thread, on the coordinator. All calls
 /// are local; only wait() waits.
@@ -177,22 +187,18 @@ public:
     {
         sum_blocks(blocks, sums);
     }
-    /// The sink that an engine is to give its models to, if their parameters are shared out: the
-    /// fleet joins them. @param whole  receives rows and whole models
-    virtual trace::Sink& join_models(trace::Sink& whole) { return whole; }
+    /// The sink that an engine is to give its models to. If their parameters are shared out, the
+    /// fleet joins them. @param whole  receives rows and whole models; must outlive the run
+    virtual trace::Sink& join_models(trace::Record& whole) { return whole; }
     /// Joins vectors, if their parameters are shared out, at this point of the run's history: at
-    /// once, or later and at the latest in whole_models(); never, if the run fails before.
-    /// @param vectors  of this process; those of fewer elements than it has parameters are the same
-    ///                 in all shares
-    /// @param take     receives whole ones, in the same order
-    virtual void join_vectors(PointList vectors, const std::function<void(PointList)>& take)
-    {
-        take(std::move(vectors));
-    }
-    /// Returns the final models, one behind the other, and has all that are kept joined. After the
-    /// engine's run; may wait for those who have a share. O(parameters).
-    /// @param models  those of this process
-    virtual std::vector<double> whole_models(std::span<const ConstNumbers> models);
+    /// once, or later and at the latest in end_models(); never, if the run fails before.
+    /// @param vectors  of this process
+    /// @param take     receives them whole, in the same order, in pieces
+    virtual void join_vectors(const std::vector<StateVector>& vectors, const TakePiece& take);
+    /// Gives the final models to a record, and all that join_models() and join_vectors() have not
+    /// joined yet. After the engine's run; may wait for those who have a share. O(parameters).
+    /// @param models  those of this process, which outlive the record
+    virtual void end_models(std::span<const ConstNumbers> models, trace::Record& record);
     /// Whether the recorded run that is being replayed has lost contributions of a step.
     /// @param event  the number that the next event will have
     virtual bool has_lost(std::int64_t) const { return false; }

@@ -124,6 +124,34 @@ DataSet create(hid_t parent, const std::string& name, hid_t type, const Space& s
         "create " + name};
 }
 
+// Elements of a chunk of vectors of so many elements. HDF5 writes a chunk that is larger than its
+// cache, of 1 MiB, without a copy. So much of it as a commit has left unwritten goes through the
+// journal (hdf5/journal.hpp), so chunks are not much larger. All of a vector are about equal, so
+// that the last one is not mostly empty.
+hsize_t elements_of_chunk(std::int64_t elements)
+{
+    constexpr hsize_t most = 1 << 18;
+    const auto all = std::max(hsize_t{1}, static_cast<hsize_t>(elements));
+    const auto chunks = (all + most - 1) / most;
+    return (all + chunks - 1) / chunks;
+}
+
+// Properties of a data set with chunks.
+Properties in_chunks(const std::string& name, int rank, const hsize_t* chunks, bool compress)
+{
+    Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make properties");
+    check(H5Pset_chunk(properties.get(), rank, chunks), "set the chunk of " + name);
+    if (compress) {
+        check(H5Pset_shuffle(properties.get()), "shuffle " + name);
+        check(H5Pset_deflate(properties.get(), 1), "compress " + name);
+    } else {
+        // Chunks are not filled with zeros first, because all that is read of them is written.
+        check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER),
+              "set the fill time of " + name);
+    }
+    return properties;
+}
+
 // Writes a new one-dimensional data set.
 void write_all(hid_t parent, const std::string& name, hid_t type, hsize_t count, hid_t properties,
                const void* values)
@@ -264,18 +292,9 @@ DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t ch
     const hsize_t columns = static_cast<hsize_t>(width);
     const hsize_t size[2] = {0, columns};
     const hsize_t most[2] = {H5S_UNLIMITED, columns};
-    const hsize_t chunks[2] = {static_cast<hsize_t>(chunk), columns};
+    const hsize_t chunks[2] = {static_cast<hsize_t>(chunk), elements_of_chunk(width)};
     const Space space(H5Screate_simple(rank, size, most), "make a space for " + name);
-    const Properties properties(H5Pcreate(H5P_DATASET_CREATE), "make properties");
-    check(H5Pset_chunk(properties.get(), rank, chunks), "set the chunk of " + name);
-    if (compress) {
-        check(H5Pset_shuffle(properties.get()), "shuffle " + name);
-        check(H5Pset_deflate(properties.get(), 1), "compress " + name);
-    } else {
-        // Chunks are not filled with zeros first, because all of their elements are written anyway.
-        check(H5Pset_fill_time(properties.get(), H5D_FILL_TIME_NEVER),
-              "set the fill time of " + name);
-    }
+    const auto properties = in_chunks(name, rank, chunks, compress);
     return create(parent, name, native<T>(), space, properties.get());
 }
 
@@ -300,6 +319,36 @@ void append(const DataSet& data_set, std::span<const T> values)
         "append to a data set");
 }
 
+template <class T>
+DataSet create_vector(hid_t parent, const std::string& name, std::int64_t elements)
+{
+    const auto size = static_cast<hsize_t>(elements), chunk = elements_of_chunk(elements);
+    const Space space(H5Screate_simple(1, &size, nullptr), "make a space for " + name);
+    const auto properties = in_chunks(name, 1, &chunk, false);
+    return create(parent, name, native<T>(), space, properties.get());
+}
+
+template <class T>
+void write_part(const DataSet& data_set, std::int64_t first, std::span<const T> values)
+{
+    if (values.empty()) return;
+    auto size = extent(data_set, "a data set");
+    std::vector<hsize_t> offset(size.size(), 0);
+    if (size.size() > 1) offset[0] = size[0] - 1;
+    offset.back() = static_cast<hsize_t>(first);
+    size[0] = 1;
+    size.back() = values.size();
+    const Space file(H5Dget_space(data_set.get()), "get the shape of a data set");
+    check(H5Sselect_hyperslab(file.get(), H5S_SELECT_SET, offset.data(), nullptr, size.data(),
+                              nullptr),
+          "select a part of a data set");
+    const Space memory(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr),
+                       "make a memory space");
+    check(
+        H5Dwrite(data_set.get(), native<T>(), memory.get(), file.get(), H5P_DEFAULT, values.data()),
+        "write to a data set");
+}
+
 #define QUORATE_H5_ELEMENT(T)                                                                    \
     template std::vector<T> read<T>(hid_t, const std::string&, std::int64_t, std::int64_t);      \
     template std::vector<T> read<T>(hid_t, const std::string&);                                  \
@@ -309,6 +358,8 @@ void append(const DataSet& data_set, std::span<const T> values)
     template void write<T>(hid_t, const std::string&, std::span<const T>);                       \
     template DataSet create_extendable<T>(hid_t, const std::string&, std::int64_t, std::int64_t, \
                                           bool);                                                 \
+    template DataSet create_vector<T>(hid_t, const std::string&, std::int64_t);                  \
+    template void write_part<T>(const DataSet&, std::int64_t, std::span<const T>);               \
     template void append<T>(const DataSet&, std::span<const T>);
 QUORATE_H5_ELEMENT(double)
 QUORATE_H5_ELEMENT(float)
@@ -334,6 +385,13 @@ void cut(const DataSet& data_set, std::int64_t rows)
     if (size[0] < static_cast<hsize_t>(rows)) throw Failure("a data set is shorter than it was");
     size[0] = static_cast<hsize_t>(rows);
     check(H5Dset_extent(data_set.get(), size.data()), "cut a data set");
+}
+
+void add_row(const DataSet& data_set)
+{
+    auto size = extent(data_set, "a data set");
+    ++size[0];
+    check(H5Dset_extent(data_set.get(), size.data()), "extend a data set");
 }
 
 }  // namespace quorate::h5

@@ -47,8 +47,17 @@ void write(hid_t parent, const std::string& name, std::span<const T> values);
 /// Writes a new chunked data set of fixed-length strings, compressed.
 void write_strings(hid_t parent, const std::string& name, const std::vector<std::string>& values);
 
+/// Creates a one-dimensional data set whose values write_part() writes. What is not written takes
+/// no place in the file, and has any value.
+template <class T>
+DataSet create_vector(hid_t parent, const std::string& name, std::int64_t elements);
+/// Writes some elements of a one-dimensional data set, or of the last row of one of two dimensions,
+/// from `first` on. T need not be the type of the data set.
+template <class T>
+void write_part(const DataSet& data_set, std::int64_t first, std::span<const T> values);
+
 /// Creates an empty data set that append() makes longer.
-/// @param chunk     rows in a chunk
+/// @param chunk     rows in a chunk, which of long rows has a part of each only
 /// @param width     elements of a row; 0: the data set is one-dimensional
 /// @param compress  with deflate at level 1 and byte shuffle
 template <class T>
@@ -58,6 +67,8 @@ DataSet create_extendable(hid_t parent, const std::string& name, std::int64_t ch
 DataSet open_extendable(hid_t parent, const std::string& name, std::int64_t width = 0);
 /// Drops all but the first rows of an extendable data set. @throws Failure if it has fewer rows
 void cut(const DataSet& data_set, std::int64_t rows);
+/// Adds a row of any values to an extendable data set, for write_part().
+void add_row(const DataSet& data_set);
 /// Appends elements, or whole rows, to an extendable data set.
 template <class T>
 void append(const DataSet& data_set, std::span<const T> values);

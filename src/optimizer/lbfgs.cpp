@@ -78,6 +78,7 @@ public:
         for (auto& [s, v] : pairs_) all.insert(all.end(), {s, v});
         return all;
     }
+    bool is_sliced(std::size_t i) const override { return i != 5; }  // state_
 
 private:
     struct Pair {

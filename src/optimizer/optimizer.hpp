@@ -57,9 +57,11 @@ public:
     virtual ConstNumbers model() const = 0;
 
     /// All vectors on which later updates depend, the model first; mostly of p elements. A
-    /// checkpoint keeps them, and a resumed run sets them. Those of other lengths, and state(), are
-    /// the same in all shares.
+    /// checkpoint keeps them, and a resumed run sets them.
     virtual std::vector<Numbers> memory() = 0;
+    /// Whether vector i of memory() has an element for each parameter. The others, and state(), are
+    /// the same in all shares.
+    virtual bool is_sliced([[maybe_unused]] std::size_t i) const { return true; }
     /// What later updates depend on beside memory(), in a format of its own. A checkpoint keeps it.
     virtual std::string state() const { return {}; }
     /// Sets it, after memory().

@@ -58,6 +58,8 @@ void OwnerFleet::receive()
         codings_.push_back(decode_ownership(*message.bytes).workers);
     } else if (message.tag == transport::Tag::past) {
         past_ = std::move(message.bytes);
+    } else if (message.tag == transport::Tag::slice_wanted) {
+        take_wish(MessageReader(*message.bytes).get<SliceName>());
     } else if (message.tag == transport::Tag::adopted) {
         adopted_.push_back(decode_adopted(*message.bytes, share_.ownership().shares.bounds.back()));
     } else if (!share_.take(message)) {
@@ -91,9 +93,13 @@ std::vector<Arrival> OwnerFleet::wait(Seconds until, const std::atomic<bool>&)
     share_.send_points();
     auto event = next_event();
     // It is nothing to the engine, which would take the end of a wait for a timer.
-    for (; event.kind == EngineEvent::Kind::join; event = next_event())
-        relay_.post(0, transport::Tag::state_slice,
-                    encode(StateSlice{share_.ownership().share, ++joined_, vectors_()}, pool_));
+    for (; event.kind == EngineEvent::Kind::join; event = next_event()) {
+        ++joined_;
+        const auto vectors = vectors_();
+        for (std::size_t i = 0; i < vectors.size(); ++i)
+            if (const auto& [numbers, sliced] = vectors[i]; sliced)
+                hold({SliceName::state, joined_, static_cast<std::int64_t>(i)}, *numbers, numbers);
+    }
     switch (event.kind) {
         case EngineEvent::Kind::begin:
         case EngineEvent::Kind::join: break;
@@ -205,15 +211,57 @@ void OwnerFleet::sum_of_blocks(std::span<const double> blocks, std::span<double>
     share_.total(sums);
 }
 
-void OwnerFleet::send_model(std::int64_t round, ConstNumbers slice)
+// --- slices for the coordinator ------------------------------------------------------------------
+
+void OwnerFleet::hold(const SliceName& name, ConstNumbers slice, std::shared_ptr<const void> memory)
 {
-    relay_.post(0, transport::Tag::model_slice, make_message(pool_, [&](MessageWriter& out) {
-                    out.put(ModelSlice{share_.ownership().share, round});
+    if (wanted_.erase(name) > 0) return send_slice(name, slice);
+    if (name.kind == SliceName::kept) bytes_of_kept_ += slice.bytes();
+    held_.emplace(name, Slice{slice, std::move(memory)});
+}
+
+void OwnerFleet::hold_kept(std::int64_t round, const Point& slice)
+{
+    while (bytes_of_kept_ >= 2 * trace::iterates_in_memory) receive();
+    hold({SliceName::kept, round, 0}, *slice, slice);
+}
+
+// The coordinator asks for a slice, perhaps before this engine has come so far.
+void OwnerFleet::take_wish(const SliceName& name)
+{
+    const auto at = held_.find(name);
+    if (at == held_.end() &&
+        (handing_over_ || (name.kind == SliceName::state && name.number <= joined_)))
+        throw Failure(
+            "the owner of a share lacks a vector that the coordinator has: the hosts compute "
+            "differently; use hosts with equal processors and libraries, or --aggregate node");
+    if (at == held_.end()) {
+        wanted_.insert(name);
+        return;
+    }
+    const auto& slice = at->second.numbers;
+    if (name.kind == SliceName::kept) bytes_of_kept_ -= slice.bytes();
+    send_slice(name, slice);
+    held_.erase(at);
+}
+
+void OwnerFleet::send_slice(const SliceName& name, ConstNumbers slice)
+{
+    relay_.post(0, transport::Tag::slice, make_message(pool_, [&](MessageWriter& out) {
                     slice.visit([&]<class T>(std::span<const T> numbers) {
+                        out.put(SliceHead{name, share_.ownership().share,
+                                          static_cast<std::int64_t>(slice.precision()),
+                                          std::ssize(numbers)});
                         out.numbers<T>(numbers.size(),
                                        [&](T* at) { std::ranges::copy(numbers, at); });
                     });
                 }));
+}
+
+void OwnerFleet::hand_over()
+{
+    handing_over_ = true;
+    while (!held_.empty()) receive();
 }
 
 }  // namespace quorate

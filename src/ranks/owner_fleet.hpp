@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/numbered.hpp"
@@ -22,7 +23,7 @@ namespace quorate {
 /// engine. Both have the same scheme, and the coordinator says what its fleet has told it. So this
 /// engine does the same, on the vectors of the share: its points, estimates and models are slices.
 /// What the overrides do is said in fleet/fleet.hpp. For a thread of its own; all calls but wait(),
-/// sums(), sum_of_blocks(), adopt(), begin() and end() return at once. @throws transport::Closed
+/// sums(), sum_of_blocks(), adopt(), begin(), hold_kept(), end() and hand_over() return at once. @throws transport::Closed
 /// from these if the rank needs its thread no more
 class OwnerFleet final : public Fleet {
 public:
@@ -35,14 +36,22 @@ public:
     /// @return what the coordinator says that the run goes on from; null: it begins
     std::shared_ptr<transport::Bytes> begin();
     /// Sets what returns the vectors that are to be joined. They are those of the last update.
-    void join_from(std::function<PointList()> vectors) { vectors_ = std::move(vectors); }
+    void join_from(std::function<std::vector<StateVector>()> vectors)
+    {
+        vectors_ = std::move(vectors);
+    }
     /// Becomes true when the coordinator ends the run.
     const std::atomic<bool>& ended() const { return ended_; }
     /// Waits for the end of the run.
     /// @return the last round of which the coordinator has kept a model; 0: none
     std::int64_t end();
-    /// Sends the coordinator the share's slice of a model. @param round  as ModelSlice::round
-    void send_model(std::int64_t round, ConstNumbers slice);
+    /// Holds the share's slice of a vector until the coordinator asks for it.
+    /// @param memory  owns the slice; null: that lives until hand_over() returns
+    void hold(const SliceName& name, ConstNumbers slice, std::shared_ptr<const void> memory);
+    /// The same of a model that is kept. Waits if twice trace::iterates_in_memory are held.
+    void hold_kept(std::int64_t round, const Point& slice);
+    /// Waits until the coordinator has all that is held. After end().
+    void hand_over();
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return share_.groups(); }
@@ -85,6 +94,8 @@ private:
         std::shared_ptr<const Adopted> adopted = {};  // if it came so
     };
     void receive();
+    void take_wish(const SliceName& name);
+    void send_slice(const SliceName& name, ConstNumbers slice);
     EngineEvent next_event();
     std::vector<Arrival> hold(std::vector<EngineEvent::Came> arrivals);
 
@@ -101,15 +112,23 @@ private:
     std::vector<Change> changes_;
     std::shared_ptr<transport::Bytes> past_;
     std::deque<Adopted> adopted_;  // that the engine has not asked for
-    std::function<PointList()> vectors_;
+    std::function<std::vector<StateVector>()> vectors_;
     std::int64_t joined_ = 0;  // how often
-    std::int64_t timer_ = -1;  // that has gone off; -1: none
+    struct Slice {
+        ConstNumbers numbers;
+        std::shared_ptr<const void> memory;
+    };
+    std::map<SliceName, Slice> held_;  // until the coordinator asks for them
+    std::set<SliceName> wanted_;       // that it has asked for before they were there
+    std::size_t bytes_of_kept_ = 0;    // of those held
+    bool handing_over_ = false;        // nothing more will be held
+    std::int64_t timer_ = -1;          // that has gone off; -1: none
     std::int64_t kept_ = 0;
     std::atomic<bool> ended_ = false;
     Seconds now_ = 0;
 };
 
-/// A sink that sends the models to the coordinator, who has the rows. Local; never waits.
+/// A sink that holds the models for the coordinator, who has the rows. Local.
 class ModelSlices final : public trace::Sink {
 public:
     /// @param fleet  must outlive this object
@@ -117,7 +136,7 @@ public:
     void add(const trace::Row&) override {}
     void keep(std::int64_t round, trace::Iterate model) override
     {
-        fleet_.send_model(round, *model);
+        fleet_.hold_kept(round, model);
         last_ = round;
     }
     trace::Position position() override { return {}; }

@@ -62,6 +62,7 @@ bool RankFleet::progress()
     for (; auto message = mailbox_.receive(); any = true)
         if (!(spare_ && spare_->take(*message)) && !shares_.take(*message))
             arrived_.push_back(values_.claim(std::move(*message)));
+    shares_.go_on();
     return any;
 }
 
@@ -319,29 +320,29 @@ void RankFleet::fired(int timer)
         shares_.tell({.kind = EngineEvent::Kind::timer, .time = now(), .timer = timer});
 }
 
-trace::Sink& RankFleet::join_models(trace::Sink& whole)
+trace::Sink& RankFleet::join_models(trace::Record& whole)
 {
-    return shares_.present() ? shares_.join_models(whole) : whole;
+    if (!shares_.present()) return whole;
+    return shares_.join_models(whole, [this] {
+        receive_until(
+            [this] { return shares_.whole().bytes_of_kept() < 2 * trace::iterates_in_memory; },
+            none_of_them);
+    });
 }
 
-void RankFleet::join_vectors(PointList vectors, const std::function<void(PointList)>& take)
+void RankFleet::join_vectors(const std::vector<StateVector>& vectors, const TakePiece& take)
 {
-    if (!shares_.present()) return Fleet::join_vectors(std::move(vectors), take);
+    if (!shares_.present()) return Fleet::join_vectors(vectors, take);
     shares_.join(vectors, take, now());
 }
 
-std::vector<double> RankFleet::whole_models(std::span<const ConstNumbers> models)
+void RankFleet::end_models(std::span<const ConstNumbers> models, trace::Record& record)
 {
-    if (!shares_.present()) return Fleet::whole_models(models);
-    shares_.end(models, now());
+    if (!shares_.present()) return Fleet::end_models(models, record);
+    shares_.end(models, record, now());
     endpoint_.ring();
-    const auto count = static_cast<int>(models.size());
-    receive_until([&] { return shares_.models().has_ended(count) && shares_.has_joined(); },
-                  none_of_them);
+    receive_until([&] { return shares_.whole().is_done(); }, none_of_them);
     shares_.let_go();
-    std::vector<ConstNumbers> whole;
-    for (int i = 0; i < count; ++i) whole.push_back(shares_.models().final(i));
-    return Fleet::whole_models(whole);
 }
 
 // --- scores --------------------------------------------------------------------------------------

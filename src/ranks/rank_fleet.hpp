@@ -65,9 +65,9 @@ public:
     std::vector<std::optional<Values>> sums(std::span<const std::vector<Weighted>> groups) override;
     void sum_of_blocks(std::span<const double> blocks, std::span<double> sums,
                        bool decides) override;
-    trace::Sink& join_models(trace::Sink& whole) override;
-    void join_vectors(PointList vectors, const std::function<void(PointList)>& take) override;
-    std::vector<double> whole_models(std::span<const ConstNumbers> models) override;
+    trace::Sink& join_models(trace::Record& whole) override;
+    void join_vectors(const std::vector<StateVector>& vectors, const TakePiece& take) override;
+    void end_models(std::span<const ConstNumbers> models, trace::Record& record) override;
     void fired(int timer) override;
     const Support& support(Worker worker) override
     {

@@ -162,10 +162,7 @@ bool ShareLead::take(transport::Message& message)
                        "cannot read what others of its host write");
             [[fallthrough]];
         case transport::Tag::owns: std::erase(unanswered_, message.from); return true;
-        case transport::Tag::model_slice: models_->take(*message.bytes); return true;
-        case transport::Tag::state_slice:
-            states_.put(dealt_, decode_state_slice(*message.bytes));
-            return true;
+        case transport::Tag::slice: whole_->take(message.bytes); return true;
         default: return share_ && share_->take(message);
     }
 }
@@ -210,20 +207,34 @@ void ShareLead::tell_adopted(Worker worker, const Values& values)
     }
 }
 
-void ShareLead::join(const PointList& slices, WholeStates::Take take, Seconds now)
+trace::Sink& ShareLead::join_models(trace::Record& record, std::function<void()> make_room)
 {
-    states_.begin(shares(), slices, std::move(take));
+    whole_.emplace(
+        shares(), [&record](std::size_t bytes) { return record.has_room(bytes); },
+        [this](std::size_t share, const SliceName& name) {
+            mailbox_.send_aside(shares().ranks[share], transport::Tag::slice_wanted,
+                                encode_values(mailbox_.pool(), name));
+        });
+    return models_.emplace(*whole_, record, std::move(make_room));
+}
+
+void ShareLead::join(const std::vector<StateVector>& slices, const TakePiece& take, Seconds now)
+{
+    ++joins_;
+    for (std::size_t i = 0; i < slices.size(); ++i)
+        whole_->add({SliceName::state, joins_, static_cast<std::int64_t>(i)}, *slices[i].numbers,
+                    slices[i].numbers, slices[i].sliced,
+                    [take, i](VectorPiece piece) { take(i, std::move(piece)); });
     tell({.kind = EngineEvent::Kind::join, .time = now});
 }
 
-trace::Sink& ShareLead::join_models(trace::Sink& behind)
+void ShareLead::end(std::span<const ConstNumbers> models, trace::Record& record, Seconds now)
 {
-    return models_.emplace(shares(), precision_, behind);
-}
-
-void ShareLead::end(std::span<const ConstNumbers> models, Seconds now)
-{
-    for (std::size_t i = 0; i < models.size(); ++i) models_->end(static_cast<int>(i), models[i]);
+    for (std::size_t i = 0; i < models.size(); ++i)
+        whole_->add({SliceName::finished, 0, static_cast<std::int64_t>(i)}, models[i], nullptr,
+                    true, [&record, i, count = models.size()](VectorPiece piece) {
+                        record.put(trace::final_models, among(std::move(piece), i, count));
+                    });
     tell({.kind = EngineEvent::Kind::end, .time = now, .kept = models_->last()});
 }
 

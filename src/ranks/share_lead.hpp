@@ -10,8 +10,7 @@
 
 #include "ranks/arrived_values.hpp"
 #include "ranks/host_share.hpp"
-#include "ranks/whole_models.hpp"
-#include "ranks/whole_states.hpp"
+#include "ranks/whole_vectors.hpp"
 
 namespace quorate {
 
@@ -55,7 +54,7 @@ public:
     void let_go()
     {
         over_ = true;
-        states_.clear();
+        if (whole_) whole_->clear();
     }
 
     /// Whether deal() was called.
@@ -72,14 +71,19 @@ public:
     /// Tells them of a contribution of the run before, whose values this process has.
     void tell_adopted(Worker worker, const Values& values);
 
-    /// Makes the sink that joins models. @param behind  receives whole ones
-    trace::Sink& join_models(trace::Sink& behind);
-    /// Takes the coordinator's slices of the final models, and asks for the others.
-    void end(std::span<const ConstNumbers> models, Seconds now);
-    WholeModels& models() { return *models_; }
-    /// Takes the coordinator's slices of a checkpoint's vectors, and asks for the others.
-    void join(const PointList& slices, WholeStates::Take take, Seconds now);
-    bool has_joined() const { return states_.is_done(); }
+    /// Makes the sink that joins models. @param make_room  as ModelsInSlices has it
+    trace::Sink& join_models(trace::Record& record, std::function<void()> make_room);
+    /// Joins a checkpoint's vectors. @param slices  the coordinator's
+    void join(const std::vector<StateVector>& slices, const TakePiece& take, Seconds now);
+    /// Joins the final models, and tells the owners of the end.
+    void end(std::span<const ConstNumbers> models, trace::Record& record, Seconds now);
+    /// What is being joined. After join_models().
+    WholeVectors& whole() { return *whole_; }
+    /// Asks for slices, and hands on what has come.
+    void go_on()
+    {
+        if (whole_) whole_->go_on();
+    }
 
 private:
     [[noreturn]] void refuse(Worker worker, const std::string& why) const;
@@ -98,8 +102,9 @@ private:
     std::string step_;
     std::vector<int> unanswered_;  // ranks
     std::optional<HostShare> share_;
-    std::optional<WholeModels> models_;
-    WholeStates states_;
+    std::optional<WholeVectors> whole_;
+    std::optional<ModelsInSlices> models_;
+    std::int64_t joins_ = 0;  // checkpoints so far
     bool over_ = false;
 };
 

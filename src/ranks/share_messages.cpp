@@ -126,36 +126,6 @@ EngineEvent decode_event(const transport::Bytes& bytes)
     return event;
 }
 
-std::shared_ptr<transport::Bytes> encode(const StateSlice& slice, transport::Pool& pool)
-{
-    return make_message(pool, [&](MessageWriter& out) {
-        out.put(slice.share);
-        out.put(slice.number);
-        out.put(static_cast<std::int64_t>(slice.vectors.size()));
-        for (const auto& vector : slice.vectors)
-            ConstNumbers(*vector).visit([&]<class T>(std::span<const T> numbers) {
-                out.put(static_cast<std::int64_t>(vector->precision()));
-                out.put(static_cast<std::int64_t>(numbers.size()));
-                out.numbers<T>(numbers.size(), [&](T* at) { std::ranges::copy(numbers, at); });
-            });
-    });
-}
-
-StateSlice decode_state_slice(const transport::Bytes& bytes)
-{
-    MessageReader in(bytes);
-    StateSlice slice{in.get<std::int64_t>(), in.get<std::int64_t>(), {}};
-    const auto count = in.get_length(2 * sizeof(std::int64_t));
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto precision = static_cast<Precision>(in.get<std::int64_t>());
-        const auto size = in.get_length(bytes_of(precision));
-        slice.vectors.push_back(with_number(precision, [&]<class T>(T) {
-            return std::make_shared<NumberVector>(ConstNumbers(in.numbers<T>(size)));
-        }));
-    }
-    return slice;
-}
-
 std::shared_ptr<transport::Bytes> encode(const Adopted& contribution, transport::Pool& pool)
 {
     return make_message(pool, [&](MessageWriter& out) {

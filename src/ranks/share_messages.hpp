@@ -103,21 +103,23 @@ struct BlockSums {
     std::int64_t points_sent, sums_received;
     std::int64_t blocks;
 };
-/// How a `model_slice` begins. The numbers follow, exactly.
-struct ModelSlice {
-    std::int64_t share;
-    std::int64_t round;  // after which it is kept; not positive: -m, the final one of model m
+/// A vector whose slices the owners hold until the coordinator asks for them, one after the other
+/// (`slice_wanted`). All owners give it the same name.
+struct SliceName {
+    enum Kind : std::int64_t {
+        kept,      // the model after round `number`
+        finished,  // the final model `vector`
+        state      // vector `vector` of checkpoint `number`
+    };
+    Kind kind;
+    std::int64_t number, vector;
+    auto operator<=>(const SliceName&) const = default;
 };
-
-/// The vectors of a checkpoint as one owner has them (`state_slice`).
-struct StateSlice {
-    std::int64_t share;
-    std::int64_t number;  // of the checkpoint; all owners count alike
-    PointList vectors;
+/// How a `slice` begins. The numbers follow, exactly.
+struct SliceHead {
+    SliceName name;
+    std::int64_t share, precision, numbers;
 };
-/// O(elements).
-std::shared_ptr<transport::Bytes> encode(const StateSlice& slice, transport::Pool& pool);
-StateSlice decode_state_slice(const transport::Bytes& bytes);
 
 /// A contribution that was in use when the checkpoint was written (`adopted`).
 struct Adopted {

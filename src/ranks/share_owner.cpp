@@ -26,7 +26,7 @@ bool ShareOwner::wants(transport::Tag tag)
     return tag == transport::Tag::own || tag == transport::Tag::event ||
            tag == transport::Tag::point_slice || tag == transport::Tag::sum_slice ||
            tag == transport::Tag::block_sums || tag == transport::Tag::past ||
-           tag == transport::Tag::adopted;
+           tag == transport::Tag::adopted || tag == transport::Tag::slice_wanted;
 }
 
 void ShareOwner::pass_on(const std::function<void(const transport::Message&)>& own)

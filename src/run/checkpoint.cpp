@@ -67,10 +67,22 @@ const std::set<std::string> free_options = {
     "quiet",       "plugin",           "resilient", "resume",   "timeout", "trace",
     "stop-before", "unsaved",          "verbose",   "walltime", "workers"};
 
+StoredVector stored(const std::shared_ptr<const h5::File>& file, const std::string& name)
+{
+    return {static_cast<std::size_t>(h5::rows_of(file->get(), name)),
+            [file, name](std::size_t first, std::size_t count) {
+                const std::lock_guard lock(libraries());
+                return h5::read<double>(file->get(), name, static_cast<std::int64_t>(first),
+                                        static_cast<std::int64_t>(count));
+            }};
+}
+
 // Fills in what a checkpoint holds. @throws BadInput if it is of another run; Failure if it is
 // damaged
-void read_into(Checkpoint& read, hid_t root, const Training& training, const std::string& config)
+void read_into(Checkpoint& read, const std::shared_ptr<const h5::File>& file,
+               const Training& training, const std::string& config)
 {
+    const auto root = file->get();
     if (const auto wrote = h5::read_string(root, "quorate_version"); wrote != version)
         throw BadInput(fmt::format("{} was written by Quorate {}, this is {}: use that one",
                                    read.path, wrote, version));
@@ -84,17 +96,18 @@ void read_into(Checkpoint& read, hid_t root, const Training& training, const std
     const auto position = h5::open_group(root, "position");
     for (const auto& name : h5::attribute_names(position.get()))
         snapshot.position[name] = h5::read_integer(position.get(), name);
-    for (const auto number : h5::read<std::int64_t>(root, "point/versions"))
-        if (read.points[number] = h5::read<double>(root, fmt::format("point/{}", number));
-            std::ssize(read.points[number]) != training.width())
-            throw Failure(fmt::format("its point {} has {} parameters of {}", number,
-                                      read.points[number].size(), training.width()));
+    for (const auto number : h5::read<std::int64_t>(root, "point/versions")) {
+        const auto& point = read.points[number] = stored(file, fmt::format("point/{}", number));
+        if (static_cast<std::int64_t>(point.size) != training.width())
+            throw Failure(fmt::format("its point {} has {} parameters of {}", number, point.size,
+                                      training.width()));
+    }
     for (std::int64_t model = 0; h5::has(root, fmt::format("optimizer/{}", model)); ++model) {
         const auto name = fmt::format("optimizer/{}", model);
         const auto group = h5::open_group(root, name);
         Checkpoint::Memory memory{h5::read_integer(group.get(), "updates"), {}, {}};
         for (int i = 0; h5::has(group.get(), std::to_string(i)); ++i)
-            memory.vectors.push_back(h5::read<double>(group.get(), std::to_string(i)));
+            memory.vectors.push_back(stored(file, fmt::format("{}/{}", name, i)));
         if (h5::has(group.get(), "state")) {
             const auto bytes = h5::read<std::uint8_t>(group.get(), "state");
             memory.state.assign(bytes.begin(), bytes.end());
@@ -197,93 +210,132 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
     }
     if (!is_a("checkpoint", read.path))
         throw BadInput(read.path + " is not a checkpoint: give one that 'quorate run' wrote");
-    const auto file = h5::open(read.path);
+    const auto file = std::make_shared<const h5::File>(h5::open(read.path));
     h5::reading(read.path, "begin anew without --resume, or with another --checkpoint",
-                [&] { read_into(read, file.get(), training, config); });
+                [&] { read_into(read, file, training, config); });
     return read;
 }
 
-PointList vectors_of(const Snapshot& snapshot, const Optimizers& optimizers)
+std::vector<StateVector> vectors_of(const Snapshot& snapshot, const Optimizers& optimizers)
 {
-    PointList vectors;
-    const auto add = [&](ConstNumbers vector) {
-        vectors.push_back(std::make_shared<const NumberVector>(vector));
+    std::vector<StateVector> vectors;
+    const auto add = [&](ConstNumbers vector, bool sliced) {
+        vectors.push_back({std::make_shared<const NumberVector>(vector), sliced});
     };
-    for (const auto& [version, point] : snapshot.points) vectors.push_back(point);
-    add(snapshot.last_estimate);
-    for (const auto& optimizer : optimizers)
-        for (const auto& vector : optimizer->memory()) add(vector);
+    for (const auto& [number, point] : snapshot.points) vectors.push_back({point, true});
+    add(snapshot.last_estimate, !snapshot.last_estimate.empty());
+    for (const auto& optimizer : optimizers) {
+        const auto memory = optimizer->memory();
+        for (std::size_t i = 0; i < memory.size(); ++i) add(memory[i], optimizer->is_sliced(i));
+    }
     return vectors;
 }
 
-// All that the writing thread needs: a copy, because the run goes on and changes the originals.
-struct Checkpointing::Job {
+// A checkpoint that is being written, beside its place. It moves there when it is whole, and the one
+// that was there becomes FILE.1, unless it is damaged: then the one before stays. For the writing
+// thread. Its functions throw std::exceptions of any kind.
+class Checkpointing::Job {
+public:
     // What an optimiser remembers, but for its vectors.
     struct Memory {
         std::int64_t updates;
-        std::size_t vectors;
         std::string state;
+        std::size_t vectors;
     };
-    std::string path, config, data;
-    Snapshot snapshot;
-    std::vector<Memory> optimizers;
-    PointList vectors = {};  // whole ones, in the order of vectors_of()
-
-    // Writes the checkpoint beside its place and moves it there when it is whole. The one that was
-    // there becomes FILE.1, unless it is damaged: then the one before stays.
-    // @throws std::exception of any kind
-    void write() const
+    // Takes what is there but the vectors: a copy, because the run goes on and changes the
+    // originals.
+    Job(std::string path, std::string config, std::string data, Snapshot snapshot,
+        std::vector<Memory> optimizers)
+        : path_(std::move(path)), config_(std::move(config)), data_(std::move(data)),
+          snapshot_(std::move(snapshot)), optimizers_(std::move(optimizers))
     {
-        write_whole(path, [this](const std::string& temporary) {
-            write_to(temporary);
-            seal(temporary);
-            sync_file(temporary);
-            std::error_code none;
-            if (is_whole(path)) std::filesystem::rename(path, older(path), none);
-        });
+        // The points travel among the vectors.
+        for (const auto& [number, point] : std::exchange(snapshot_.points, {})) {
+            versions_.push_back(number);
+            names_.push_back(fmt::format("point/{}", number));
+        }
+        names_.emplace_back("last_estimate");
+        for (std::size_t model = 0; model < optimizers_.size(); ++model)
+            for (std::size_t i = 0; i < optimizers_[model].vectors; ++i)
+                names_.push_back(fmt::format("optimizer/{}/{}", model, i));
     }
+    ~Job()
+    {
+        if (!temporary_.empty()) std::remove(temporary_.c_str());
+    }
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
 
-    void write_to(const std::string& temporary) const
+    const std::string& path() const { return path_; }
+    std::int64_t round() const { return snapshot_.round; }
+
+    void begin()
     {
         const std::lock_guard lock(libraries());
-        auto file = h5::create(temporary);
-        const auto root = file.get();
+        temporary_ = temporary_name(path_);
+        file_ = h5::create(temporary_);
+        const auto root = file_.get();
         h5::write_attribute(root, "format", std::string("quorate checkpoint"));
         h5::write_attribute(root, "format_version", std::int64_t{1});
         h5::write_attribute(root, "quorate_version", std::string(version));
-        h5::write_attribute(root, "config", config);
-        h5::write_attribute(root, "data", data);
-        h5::write_attribute(root, "event", snapshot.event);
-        h5::write_attribute(root, "round", snapshot.round);
+        h5::write_attribute(root, "config", config_);
+        h5::write_attribute(root, "data", data_);
+        h5::write_attribute(root, "event", snapshot_.event);
+        h5::write_attribute(root, "round", snapshot_.round);
         const auto position = h5::create_group(root, "position");
-        for (const auto& [name, rows] : snapshot.position)
+        for (const auto& [name, rows] : snapshot_.position)
             h5::write_attribute(position.get(), name, rows);
         const auto points = h5::create_group(root, "point");
-        std::vector<std::int64_t> versions;
-        auto next = vectors.begin();
-        for (const auto& [number, slice] : snapshot.points) {
-            versions.push_back(number);
-            ConstNumbers(**next++).visit([&]<class T>(std::span<const T> values) {
-                h5::write<T>(points.get(), std::to_string(number), values);
-            });
-        }
-        h5::write<std::int64_t>(points.get(), "versions", versions);
-        if (const auto& estimate = **next++; !estimate.empty())
-            h5::write<double>(root, "last_estimate", estimate.doubles());
+        h5::write<std::int64_t>(points.get(), "versions", versions_);
         const auto all = h5::create_group(root, "optimizer");
-        for (std::size_t model = 0; model < optimizers.size(); ++model) {
+        for (std::size_t model = 0; model < optimizers_.size(); ++model) {
             const auto group = h5::create_group(all.get(), std::to_string(model));
-            h5::write_attribute(group.get(), "updates", optimizers[model].updates);
-            for (std::size_t i = 0; i < optimizers[model].vectors; ++i)
-                h5::write<double>(group.get(), std::to_string(i), (*next++)->doubles());
-            const auto& state = optimizers[model].state;
+            h5::write_attribute(group.get(), "updates", optimizers_[model].updates);
+            const auto& state = optimizers_[model].state;
             const std::vector<std::uint8_t> bytes(state.begin(), state.end());
             if (!bytes.empty()) h5::write<std::uint8_t>(group.get(), "state", bytes);
         }
-        trace::Table::create<trace::Arrival>(root).append(snapshot.arrivals);
-        trace::Table::create<trace::ItemRow>(root).append(snapshot.items);
-        file.close("close " + temporary);
+        trace::Table::create<trace::Arrival>(root).append(snapshot_.arrivals);
+        trace::Table::create<trace::ItemRow>(root).append(snapshot_.items);
     }
+
+    // Points keep their type; all else is doubles.
+    void put(std::size_t vector, const VectorPiece& piece)
+    {
+        const std::lock_guard lock(libraries());
+        piece.numbers.visit([&]<class T>(std::span<const T> numbers) {
+            const auto make = [&](auto number) {
+                return h5::create_vector<decltype(number)>(file_.get(), names_[vector],
+                                                           static_cast<std::int64_t>(piece.whole));
+            };
+            if (piece.whole == 0) return;
+            if (piece.first == 0) vector_ = vector < versions_.size() ? make(T{}) : make(double{});
+            h5::write_part<T>(vector_, static_cast<std::int64_t>(piece.first), numbers);
+        });
+        if (piece.last()) vector_ = {};
+        if (piece.last() && vector + 1 == names_.size()) end();
+    }
+
+private:
+    void end()
+    {
+        file_.close("close " + temporary_);
+        seal(temporary_);
+        sync_file(temporary_);
+        std::error_code none;
+        if (is_whole(path_)) std::filesystem::rename(path_, older(path_), none);
+        move_into_place(temporary_, path_);
+        temporary_.clear();
+    }
+
+    std::string path_, config_, data_;
+    Snapshot snapshot_;
+    std::vector<Memory> optimizers_;
+    std::vector<Version> versions_;   // of the points
+    std::vector<std::string> names_;  // of the vectors, in the order of vectors_of()
+    std::string temporary_;           // the file; empty: it is at its place
+    h5::File file_;
+    h5::DataSet vector_;  // which is not whole
 };
 
 // What became of checkpoints. Used by the writing thread, which may outlive the Checkpointing.
@@ -325,37 +377,49 @@ void Checkpointing::stands(Snapshot snapshot)
 bool Checkpointing::write()
 {
     if (!last_) return false;
-    const auto job = std::make_shared<Job>(Job{path_, config_, data_, *last_, {}});
+    std::vector<Job::Memory> optimizers;
     for (const auto& optimizer : optimizers_)
-        job->optimizers.push_back(
-            {optimizer->updates(), optimizer->memory().size(), optimizer->state()});
+        optimizers.push_back(
+            {optimizer->updates(), optimizer->state(), optimizer->memory().size()});
     written_ = clock_seconds();
     written_round_ = last_->round;
     joining_ = true;
-    join_(vectors_of(*last_, optimizers_), [this, job](PointList whole) {
-        joining_ = false;
-        job->vectors = std::move(whole);
-        write(job);
+    // Null once it could not be written.
+    const auto job = std::make_shared<std::unique_ptr<Job>>(
+        std::make_unique<Job>(path_, config_, data_, *last_, std::move(optimizers)));
+    const auto write = [this, job, outcome = outcome_](auto&& some, std::size_t bytes) {
+        trace_.after_commit(
+            [job, outcome, some] {
+                if (!*job) return;
+                try {
+                    some(**job);
+                } catch (const std::exception& error) {
+                    outcome->say((*job)->path(), error.what());
+                    job->reset();
+                }
+            },
+            bytes);
+    };
+    write([](Job& one) { one.begin(); }, 0);
+    const auto vectors = vectors_of(*last_, optimizers_);
+    join_(vectors, [this, write, outcome = outcome_, began = written_, last = vectors.size() - 1](
+                       std::size_t vector, const VectorPiece& piece) {
+        const bool ends = vector == last && piece.last();
+        if (ends) joining_ = false;
+        write(
+            [=](Job& one) {
+                one.put(vector, piece);
+                if (!ends) return;
+                outcome->any = true;
+                log(LogLevel::detail,
+                    fmt::format("checkpoint of round {} in {:.3f} s: {}", one.round(),
+                                clock_seconds() - began, one.path()));
+            },
+            piece.numbers.bytes());
     });
     return true;
 }
 
 bool Checkpointing::has_written() const { return outcome_->any; }
-
-void Checkpointing::write(const std::shared_ptr<const Job>& job)
-{
-    trace_.after_commit([job, outcome = outcome_] {
-        try {
-            const auto began = clock_seconds();
-            job->write();
-            outcome->any = true;
-            log(LogLevel::detail,
-                fmt::format("checkpoint of round {} in {:.3f} s: {}", job->snapshot.round,
-                            clock_seconds() - began, job->path));
-        } catch (const std::exception& error) {
-            outcome->say(job->path, error.what());
-        }
-    });
-}
 
 }  // namespace quorate

@@ -37,15 +37,22 @@ struct Interval {
 /// Reads --checkpoint-every. The default is 60 seconds. @throws BadInput if it is no interval
 Interval interval_of(const Settings& settings);
 
-/// A checkpoint as read.
+/// A vector of a checkpoint, which may be so long that it stays in the file.
+struct StoredVector {
+    std::size_t size;
+    /// Reads some elements. Holds libraries() meanwhile.
+    std::function<std::vector<double>(std::size_t first, std::size_t count)> read;
+};
+
+/// A checkpoint as read, but for long vectors. Its file stays open.
 struct Checkpoint {
     std::string path;   // of the file that was read: FILE or FILE.1
     Snapshot snapshot;  // its own `points` are empty; the member below holds them
-    std::map<Version, std::vector<double>> points;
+    std::map<Version, StoredVector> points;
     /// What an optimiser remembers.
     struct Memory {
         std::int64_t updates;
-        std::vector<std::vector<double>> vectors;  // as Optimizer::memory() orders them
+        std::vector<StoredVector> vectors;  // as Optimizer::memory() orders them
         std::string state;
     };
     std::vector<Memory> optimizers;  // by model
@@ -63,7 +70,7 @@ std::optional<Checkpoint> read_checkpoint(const Settings& settings, const Traini
 
 /// Returns the vectors of a checkpoint: the points, the last estimate, and the memory of the
 /// optimisers. Copies all but the points.
-PointList vectors_of(const Snapshot& snapshot, const Optimizers& optimizers);
+std::vector<StateVector> vectors_of(const Snapshot& snapshot, const Optimizers& optimizers);
 
 /// Returns the name under which the checkpoint before is kept: FILE.1.
 std::string older(const std::string& path);
@@ -86,7 +93,7 @@ void check_same_run(const std::string& path, const std::string& option, const st
                     const std::string& ours);
 
 /// Joins vectors as Fleet::join_vectors() does.
-using JoinVectors = std::function<void(PointList, std::function<void(PointList)>)>;
+using JoinVectors = std::function<void(const std::vector<StateVector>&, const TakePiece&)>;
 
 /// Writes checkpoints while a run goes on. The thread that writes the trace writes the files too,
 /// so that no round waits for the disk. A checkpoint that cannot be written is reported at most
@@ -113,9 +120,8 @@ public:
     bool has_written() const;
 
 private:
-    struct Job;
+    class Job;
     struct Outcome;
-    void write(const std::shared_ptr<const Job>& job);
     const Training& training_;
     const Optimizers& optimizers_;
     std::string config_, data_;

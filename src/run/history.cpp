@@ -14,13 +14,16 @@ Recipes recipes_of(const Training& training, const Computing& computing, bool co
             training.wire};
 }
 
+// Whether contributions are still in use.
+bool uses_some(const Resumption& resumed) { return !resumed.checkpoint.snapshot.arrivals.empty(); }
+
 // The points of a checkpoint, for contributions of an engine that has slices of them.
 std::map<Version, Point> whole_points(const Training& training, const Resumption& resumed)
 {
     std::map<Version, Point> points;
-    for (const auto& [version, values] : resumed.checkpoint.points)
-        points[version] =
-            std::make_shared<const NumberVector>(ConstNumbers(values), training.precision());
+    for (const auto& [version, point] : resumed.checkpoint.points)
+        points[version] = std::make_shared<const NumberVector>(
+            ConstNumbers(point.read(0, point.size)), training.precision());
     return points;
 }
 
@@ -29,10 +32,10 @@ std::map<Version, Point> whole_points(const Training& training, const Resumption
 History::History(const Training& training, const Resumption& resumed,
                  const std::optional<ShareRange>& share, bool computes)
     : computing(training.computing()),
-      recipes(recipes_of(training, computing,
-                         computes && !resumed.checkpoint.snapshot.arrivals.empty())),
+      recipes(recipes_of(training, computing, computes && uses_some(resumed))),
       fleet(recipes, resumed.trace, static_cast<std::size_t>(resumed.workers()),
-            share && computes ? whole_points(training, resumed) : std::map<Version, Point>())
+            share && computes && uses_some(resumed) ? whole_points(training, resumed)
+                                                    : std::map<Version, Point>())
 {
 }
 
@@ -44,7 +47,8 @@ void restore(const Optimizers& optimizers, const Checkpoint& checkpoint,
         optimizers[model]->updates() = memory.updates;
         auto vectors = optimizers[model]->memory();
         for (std::size_t i = 0; i < vectors.size(); ++i)
-            copy(slice_of(memory.vectors.at(i), vectors[i].size(), share), vectors[i]);
+            copy(ConstNumbers(slice_of(memory.vectors.at(i), vectors[i].size(), share)),
+                 vectors[i]);
         optimizers[model]->set_state(memory.state);
     }
 }

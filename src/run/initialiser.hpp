@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -9,11 +11,14 @@
 
 namespace quorate {
 
+/// A range of the parameters: the first one, and how many.
+using ShareRange = std::pair<std::size_t, std::size_t>;
+
 /// Returns --init, or its default for the model. @param model  null: a dry run has none
 std::string initialiser_of(const Settings& settings, const Model* model);
 
 /// Returns the initial parameters that --init asks for; without it, those of the model itself, if
-/// it has any. Local. O(parameters).
+/// it has any. Local. O(parameters) time; O(elements) memory, but for those of the model itself.
 ///
 /// - zero: all zero; the default of linear models.
 /// - normal:SD: all N(0, SD^2), biases too.
@@ -24,10 +29,12 @@ std::string initialiser_of(const Settings& settings, const Model* model);
 ///
 /// @param seed     key of the random numbers
 /// @param columns  of the data set
-/// @return model.parameters(columns) elements
+/// @param share    of the parameters; none: all
+/// @return model.parameters(columns) elements, or those of the share
 /// @throws BadInput if --init is none of these  @throws BadInput as final_model(), with the option
 std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, const Model& model,
-                                  std::int64_t columns);
+                                  std::int64_t columns,
+                                  const std::optional<ShareRange>& share = {});
 
 /// Reads the final model of a trace. Local; holds libraries() meanwhile.
 /// @param trace  path

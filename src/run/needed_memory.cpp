@@ -30,54 +30,90 @@ std::int64_t most_rows(const Needs& needs)
 // point, its contribution and what it adds up. Both were measured with 2e7 parameters, and other
 // optimisers and codes take more.
 constexpr std::int64_t of_coordinator = 7, of_worker = 4;
+// Of the owner of a share: vectors of all parameters, which are a point and the sum of its host, and
+// those of its share, which are the coordinator's above. Measured with 1e8 parameters on 2 and 4
+// hosts.
+constexpr std::int64_t of_owner = 2, of_share = of_coordinator;
 // Bytes of a simulated worker with data, beside its rows; measured with 100,000.
 constexpr double of_simulated_worker = 13'000;
 
 // Bytes that ranks take at least.
 struct Least {
     double coordinator, worker;
+    double owner;  // of a share, beside what a worker takes
 };
 
-Least least_of(const Training& training)
+// @param shares  of the parameters; 1: they are not shared out
+Least least_of(const Training& training, std::size_t shares = 1)
 {
     const auto& needs = training.coding->needs;
-    const auto entries = training.data->shape().entries_per_row;
+    const auto per_row = training.data->shape().entries_per_row;
     const auto touched = training.model->linear()
-                             ? static_cast<double>(training.model->outputs()) * (entries + 1)
+                             ? static_cast<double>(training.model->outputs()) * (per_row + 1)
                              : 0;
     const auto share = static_cast<double>(most_rows(needs)) / static_cast<double>(training.rows);
     const auto bytes = [&](std::int64_t vectors, std::int64_t rows, double entries) {
         return bytes_of_kept(vectors, training.width(), rows, entries, training.precision());
     };
-    return {bytes(of_coordinator, 0, 0),
-            share * training.data->training_bytes() + bytes(of_worker, most_rows(needs), touched)};
+    Least least{
+        bytes(of_coordinator, 0, 0),
+        share * training.data->training_bytes() + bytes(of_worker, most_rows(needs), touched), 0};
+    if (shares == 1) return least;
+    least.owner = bytes(of_owner, 0, 0) + bytes(of_share, 0, 0) / static_cast<double>(shares);
+    // Models are scored whole.
+    if (training.engine.evaluate_every == 0) least.coordinator = least.owner;
+    return least;
+}
+
+// What ranks take at least, in words.
+std::string words_of(const Least& least)
+{
+    const auto worker = fmt::format("each worker {}", size_text(least.worker));
+    if (least.owner == least.coordinator)
+        return fmt::format("each owner of a share takes {} and {}", size_text(least.owner), worker);
+    const auto coordinator = fmt::format("the coordinator takes {}", size_text(least.coordinator));
+    if (least.owner == 0) return fmt::format("{} and {}", coordinator, worker);
+    return fmt::format("{}, to score models, each other owner of a share {}, and {}", coordinator,
+                       size_text(least.owner), worker);
 }
 
 }  // namespace
 
 void check_memory(const Training& training, const std::vector<RankMemory>& ranks)
 {
-    const auto least = least_of(training);
     struct Host {
-        double needed = 0, free = 0;
+        double free = 0;
+        int workers = 0;
     };
     std::map<std::string, Host> hosts;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
         auto& host = hosts[ranks[rank].host];
-        const bool works = rank > 0 && rank <= static_cast<std::size_t>(training.here);
-        host.needed += rank == 0 ? least.coordinator : works ? least.worker : 0;
         host.free = std::max(host.free, static_cast<double>(ranks[rank].free));
+        host.workers += rank > 0 && rank <= static_cast<std::size_t>(training.here);
     }
-    const auto each = fmt::format("the coordinator takes {} and each worker {}",
-                                  size_text(least.coordinator), size_text(least.worker));
+    const auto& here = ranks.at(0).host;
+    const auto has_share = [&](const auto& host) {
+        return host.first == here || host.second.workers > 0;
+    };
+    const bool shares = training.settings.text("aggregate") == "shares";
+    const auto least = least_of(
+        training, shares ? static_cast<std::size_t>(std::ranges::count_if(hosts, has_share)) : 1);
+    const auto needed_by = [&](const auto& host) {
+        const auto workers = host.second.workers * least.worker;
+        return workers + (host.first == here ? least.coordinator
+                          : has_share(host)  ? least.owner
+                                             : 0);
+    };
+    const auto each = words_of(least);
     bool much = false;
-    for (const auto& [name, host] : hosts) {
-        if (host.needed > host.free)
+    for (const auto& host : hosts) {
+        const auto needed = needed_by(host), free = host.second.free;
+        if (needed > free)
             throw BadInput(fmt::format(
                 "{} has {} of free memory, and the run takes {} there at least ({}): ask for more "
                 "memory, or spread the ranks over more hosts",
-                name, size_text(host.free), size_text(host.needed), each));
-        much = much || 10 * host.needed > host.free;
+                host.first, size_text(free), size_text(needed), each));
+        much = much || 10 * needed > free;
     }
     if (much) log(LogLevel::note, "memory: " + each + ", at least");
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <tuple>
 
 #include "base/error.hpp"
@@ -222,11 +223,10 @@ std::optional<int> began_with(const std::string& trace, const std::string& check
     return {};
 }
 
-ConstNumbers slice_of(const std::vector<double>& whole, std::size_t elements,
-                      const std::optional<ShareRange>& share)
+std::vector<double> slice_of(const StoredVector& whole, std::size_t elements,
+                             const std::optional<ShareRange>& share)
 {
-    if (whole.size() == elements) return whole;
-    return ConstNumbers(whole).subspan(share.value().first, elements);
+    return whole.read(whole.size == elements ? 0 : share.value().first, elements);
 }
 
 Seconds Resumption::begins() const
@@ -237,18 +237,19 @@ Seconds Resumption::begins() const
 
 Past Resumption::past(const std::optional<ShareRange>& share) const
 {
-    const auto part = [&](const std::vector<double>& whole) {
-        return share && !whole.empty() ? slice_of(whole, share->second, share).doubles() : whole;
-    };
+    const auto& last = checkpoint.snapshot.last_estimate;
+    const bool all = !share || last.size() <= share->second;
+    const auto own = all ? std::span(last) : std::span(last).subspan(share->first, share->second);
     Past past{.event = checkpoint.snapshot.event,
               .ended = begins(),
               .begun = loss ? checkpoint.snapshot.round + rounds + 1 : 0,
               .points = {},
-              .last_estimate = part(checkpoint.snapshot.last_estimate),
+              .last_estimate = {own.begin(), own.end()},
               .resets = {},
               .inner = {},
               .measures = {}};
-    for (const auto& [version, point] : checkpoint.points) past.points[version] = part(point);
+    for (const auto& [version, point] : checkpoint.points)
+        past.points[version] = slice_of(point, share ? share->second : point.size, share);
     for (const auto& round : trace.rounds) past.inner.push_back(round.inner);
     for (const auto& measure : trace.measures)
         past.measures[{measure.event, measure.part}] = measure;

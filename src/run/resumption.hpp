@@ -55,15 +55,15 @@ struct Resumption {
     }
     /// When the run goes on, on its clock.
     Seconds begins() const;
-    /// Returns what the engine resumes from. Copies the points.
+    /// Returns what the engine resumes from. Reads the points.
     /// @param share  of the parameters that it has; none: all
     Past past(const std::optional<ShareRange>& share = {}) const;
 };
 
-/// Returns the slice of a vector of a checkpoint, of which an engine has so many elements: all of
-/// it, or where these are fewer those of its share.
-ConstNumbers slice_of(const std::vector<double>& whole, std::size_t elements,
-                      const std::optional<ShareRange>& share);
+/// Reads the slice of a vector of a checkpoint, of which an engine has so many elements: all of it,
+/// or where these are fewer those of its share.
+std::vector<double> slice_of(const StoredVector& whole, std::size_t elements,
+                             const std::optional<ShareRange>& share);
 
 /// Checks the files of a run before any work, and reads what it goes on from. Tells the user
 /// whether the run is complete, goes on or begins. Coordinator only. O(size of the trace and the

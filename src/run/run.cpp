@@ -311,9 +311,9 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     observer.stop(engine.run(stop, observer.of_engine()));
     std::vector<ConstNumbers> models;
     for (const auto& optimizer : run.optimizers) models.push_back(optimizer->model());
-    const auto final = run.fleet.whole_models(models);
+    run.fleet.end_models(models, record);
     const auto outcome = observer.end();
-    record.finish(final, outcome.completed ? "completed" : "interrupted", outcome.stopped_at);
+    record.end(outcome.completed ? "completed" : "interrupted", outcome.stopped_at);
     return outcome;
 }
 

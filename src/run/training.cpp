@@ -14,7 +14,6 @@
 #include "base/values.hpp"
 #include "parts/components.hpp"
 #include "run/defaults.hpp"
-#include "run/initialiser.hpp"
 #include "run/penalties.hpp"
 #include "run/stopping.hpp"
 #include "trace/reader.hpp"
@@ -407,17 +406,6 @@ int coordinator_threads(const Settings& settings, std::int64_t parameters)
 
 }  // namespace
 
-namespace {
-
-std::vector<double> part_of(std::vector<double> all, const std::optional<ShareRange>& share)
-{
-    if (!share) return all;
-    const auto part = std::span(all).subspan(share->first, share->second);
-    return {part.begin(), part.end()};
-}
-
-}  // namespace
-
 Optimizers begin_training(Training& training, const std::optional<ShareRange>& share)
 {
     auto& settings = training.settings;
@@ -438,15 +426,14 @@ Optimizers begin_training(Training& training, const std::optional<ShareRange>& s
     for (int model = 0; model < training.coding->needs.models; ++model)
         optimizers.push_back(
             chosen(quorate::optimizers(), settings, "optimizer")
-                .make(settings,
-                      training.model
-                          ? part_of(initial_model(settings,
-                                                  training.seed + static_cast<std::uint64_t>(model),
-                                                  *training.model, training.columns),
-                                    share)
-                          : std::vector<double>(),
-                      // What workers decay in their local steps is not decayed again.
-                      displaces ? Regularizer() : training.regularizer));
+                .make(
+                    settings,
+                    training.model
+                        ? initial_model(settings, training.seed + static_cast<std::uint64_t>(model),
+                                        *training.model, training.columns, share)
+                        : std::vector<double>(),
+                    // What workers decay in their local steps is not decayed again.
+                    displaces ? Regularizer() : training.regularizer));
     if (optimizers[0]->model().precision() != training.precision())
         settings.refuse(
             "optimizer",

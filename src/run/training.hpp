@@ -11,6 +11,7 @@
 #include "engine/engine.hpp"
 #include "model/model.hpp"
 #include "run/defaults.hpp"
+#include "run/initialiser.hpp"
 #include "run/stopping.hpp"
 #include "straggler/byzantine.hpp"
 #include "straggler/delay.hpp"
@@ -79,16 +80,14 @@ Training build_training(const Settings& settings, int default_workers,
                         const std::optional<DrySize>& dry = {},
                         const std::optional<int>& began_with = {});
 
-/// A range of the parameters: the first one, and how many.
-using ShareRange = std::pair<std::size_t, std::size_t>;
-
 /// An optimiser for each model that the scheme trains.
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
 
 /// Adds what the coordinator alone needs: chooses the step size of --step auto, and makes the
 /// schedule and the optimisers, each at its initial model. Before any work. Coordinator only.
-/// O(parameters), and reads as automatic_step().
-/// @param share  of the parameters that the optimisers are for: the first, and how many; all
+/// O(parameters), and reads as automatic_step(). A second call, for another share, chooses nothing.
+/// @param share  of the parameters that the optimisers are for; none: all. One without any checks
+///               the options
 /// @throws BadInput if an option is wrong
 Optimizers begin_training(Training& training, const std::optional<ShareRange>& share = {});
 

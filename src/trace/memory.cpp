@@ -42,10 +42,21 @@ Position Memory::position()
 
 Iterate Memory::iterate(std::int64_t i) const { return iterates_.at(static_cast<std::size_t>(i)); }
 
-void Memory::finish(std::span<const double> model, const std::string& status,
-                    const std::string& stopped_at)
+void Memory::put(std::int64_t round, VectorPiece piece)
 {
-    trace_.model.assign(model.begin(), model.end());
+    if (round == final_models) {
+        trace_.model.resize(piece.whole);
+        copy(piece.numbers, Numbers(trace_.model).subspan(piece.first, piece.numbers.size()));
+        return;
+    }
+    if (piece.first == 0)
+        begun_ = std::make_shared<NumberVector>(piece.whole, piece.numbers.precision());
+    copy(piece.numbers, Numbers(*begun_).subspan(piece.first, piece.numbers.size()));
+    if (piece.last()) keep(round, std::move(begun_));
+}
+
+void Memory::end(const std::string& status, const std::string& stopped_at)
+{
     trace_.attributes["status"] = status;
     trace_.attributes["stopped_at"] = stopped_at;
     iterates_.clear();

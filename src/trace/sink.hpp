@@ -6,11 +6,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/numbers.hpp"
+#include "base/vector_piece.hpp"
 #include "trace/rows.hpp"
 
 namespace quorate::trace {
@@ -64,9 +64,20 @@ public:
     Position position() override { return {}; }
 };
 
-/// A sink that gives its iterates back, so that they can be scored after the last round. Local.
+/// What Record::put() calls the final models instead of a round.
+inline constexpr std::int64_t final_models = -1;
+
+/// A sink that takes models in pieces too, and gives its iterates back, so that they can be scored
+/// after the last round. Local.
 class Record : public Sink {
 public:
+    /// Takes the next piece of a model: of an iterate, after `round` updates, or of the final
+    /// models of the run, one behind the other, for which `round` is final_models. Another iterate
+    /// begins only after the last piece of the one before. Never waits.
+    virtual void put(std::int64_t round, VectorPiece piece) = 0;
+    /// Whether nothing waits to be written, or with so many bytes more no more than
+    /// iterates_in_memory. If not, what waits is written at once.
+    virtual bool has_room(std::size_t bytes) = 0;
     /// Ends writing in the background, once all that was added is written.
     /// @throws Failure if writing in the background has failed
     virtual void pause() = 0;
@@ -76,11 +87,17 @@ public:
     virtual Iterate iterate(std::int64_t i) const = 0;
     /// Returns the round of each iterate. After pause().
     virtual std::vector<std::int64_t> iterate_rounds() const = 0;
-    /// Takes the final models of the run, one behind the other, its status, and why it ended before
-    /// its last round; empty: it did not. Nothing may be added later.
-    /// @throws Failure if they cannot be written
-    virtual void finish(std::span<const double> model, const std::string& status,
-                        const std::string& stopped_at) = 0;
+    /// Takes the status of the run, whose final models are there, and why it ended before its last
+    /// round; empty: it did not. Nothing may be added later.
+    /// @throws Failure if that cannot be written
+    virtual void end(const std::string& status, const std::string& stopped_at) = 0;
+    /// The same of final models that are there in one piece. Copies them.
+    void finish(ConstNumbers models, const std::string& status, const std::string& stopped_at)
+    {
+        const auto copy = std::make_shared<const NumberVector>(models);
+        put(final_models, whole_piece(*copy, copy));
+        end(status, stopped_at);
+    }
 };
 
 }  // namespace quorate::trace

@@ -44,7 +44,14 @@ Writer::Writer(const std::string& path, const Position& position, const Header& 
       owner_(owner ? std::move(owner) : std::make_unique<Owner>(path)), saved_(position),
       position_(position)
 {
-    begin([this] { open_again(); }, changed);
+    begin(
+        [this] {
+            open_again();
+            const auto root = open_->file.get();
+            if (h5::has(root, "model"))
+                h5::check(H5Ldelete(root, "model", H5P_DEFAULT), "remove model");
+        },
+        changed);
 }
 
 // Opens the file for the first time, and begins to write in the background.
@@ -74,7 +81,7 @@ void Writer::create()
     made.iterates = h5::create_group(root, "iterate");
     const auto iterates = made.iterates.get();
     made.iterate_round = h5::create_extendable<std::int64_t>(iterates, "round", 1024);
-    // Each iterate is a chunk, not compressed, because such chunks go to the file without a copy.
+    // Not compressed, because then chunks go to the file without a copy.
     made.iterate_model = h5::create_extendable<double>(iterates, "model", 1, width_, false);
     share_scale(made.iterate_round, "round", std::span(&made.iterate_model, 1));
     name_last_dimension(iterates, made.iterate_model, "parameter");
@@ -96,9 +103,8 @@ void Writer::open_again()
     found.iterates = h5::open_group(root, "iterate");
     found.iterate_round = h5::open_extendable(found.iterates.get(), "round");
     found.iterate_model = h5::open_extendable(found.iterates.get(), "model", width_);
-    for (const auto* column : {&found.iterate_round, &found.iterate_model})
-        h5::cut(*column, rows_at(saved_, "iterate"));
-    if (h5::has(root, "model")) h5::check(H5Ldelete(root, "model", H5P_DEFAULT), "remove model");
+    h5::cut(found.iterate_round, rows_at(saved_, "iterate"));
+    h5::cut(found.iterate_model, rows_at(saved_, "iterate") + (part_saved_ ? 1 : 0));
 }
 
 void Writer::flush()
@@ -135,10 +141,11 @@ void Writer::try_for(double seconds, std::function<void()> gave_up)
     gave_up_ = std::move(gave_up);
 }
 
-void Writer::after_commit(std::function<void()> action)
+void Writer::after_commit(std::function<void()> action, std::size_t bytes)
 {
     const std::lock_guard lock(mutex_);
     batch_.actions.push_back(std::move(action));
+    batch_.bytes_of_actions += bytes;
 }
 
 Writer::~Writer()
@@ -175,28 +182,49 @@ Position Writer::position()
 
 void Writer::keep(std::int64_t round, Iterate model)
 {
-    std::unique_lock lock(mutex_);
-    caught_up_.wait(lock, [&] { return waiting_bytes() < 2 * iterates_in_memory || error_; });
-    batch_.iterates.emplace_back(round, std::move(model));
-    ++position_["iterate"];
-    if (waiting_bytes() >= iterates_in_memory) wake_.notify_one();
+    {
+        std::unique_lock lock(mutex_);
+        caught_up_.wait(lock, [&] { return bytes_of_models() < 2 * iterates_in_memory || error_; });
+    }
+    put(round, whole_piece(*model, model));
 }
 
-// Bytes of the iterates that are not in the file. Under the mutex.
-std::size_t Writer::waiting_bytes() const
+void Writer::put(std::int64_t round, VectorPiece piece)
 {
-    return (batch_.iterates.size() + unsaved_iterates_) * static_cast<std::size_t>(width_) *
-           sizeof(double);
+    const std::lock_guard lock(mutex_);
+    if (round != final_models && piece.last()) ++position_["iterate"];
+    if (error_) return;  // nobody takes it
+    batch_.bytes_of_models += piece.numbers.bytes();
+    batch_.pieces.emplace_back(round, std::move(piece));
+    if (bytes_of_models() >= iterates_in_memory) hurry();
 }
+
+bool Writer::has_room(std::size_t bytes)
+{
+    const std::lock_guard lock(mutex_);
+    const auto waiting = bytes_of_models() + batch_.bytes_of_actions + unsaved_actions_;
+    if (error_ || waiting == 0 || waiting + bytes <= iterates_in_memory) return true;
+    hurry();
+    return false;
+}
+
+// Has what was handed over written at once. Under the mutex.
+void Writer::hurry()
+{
+    hurried_ = true;
+    wake_.notify_one();
+}
+
+// Bytes of models that are not in the file. Under the mutex.
+std::size_t Writer::bytes_of_models() const { return batch_.bytes_of_models + unsaved_models_; }
 
 void Writer::write_in_background()
 {
     for (bool last = false; !last;) {
         {
             std::unique_lock lock(mutex_);
-            wake_.wait_for(lock, commit_interval, [this] {
-                return !failing_ && (pausing_ || waiting_bytes() >= iterates_in_memory);
-            });
+            wake_.wait_for(lock, commit_interval,
+                           [this] { return !failing_ && (pausing_ || hurried_); });
             last = pausing_;
         }
         try {
@@ -215,13 +243,15 @@ void Writer::write_in_background()
 // @return whether that was possible
 bool Writer::commit(bool last)
 {
-    std::vector<Iterate> written;
+    std::vector<VectorPiece> written;
     const std::lock_guard lock(libraries());
     const bool done = attempt([&] {
         write_unsaved();
-        for (const auto& [round, model] : unsaved_.iterates) written.push_back(model);
+        for (const auto& [round, piece] : unsaved_.pieces)
+            if (round != final_models) written.push_back(piece);
     });
-    if (done && last) last_ = std::move(written);
+    const auto is_whole = [](const VectorPiece& piece) { return piece.first == 0 && piece.last(); };
+    if (done && last && std::ranges::all_of(written, is_whole)) last_ = std::move(written);
     return done;
 }
 
@@ -240,9 +270,11 @@ bool Writer::attempt(const std::function<void()>& write)
         };
         batch_.rows.for_each(
             [&]<class Kind>(std::vector<Kind>& from) { take(from, unsaved_.rows.table(Kind())); });
-        take(batch_.iterates, unsaved_.iterates);
+        hurried_ = false;
+        take(batch_.pieces, unsaved_.pieces);
         take(batch_.actions, unsaved_.actions);
-        unsaved_iterates_ = unsaved_.iterates.size();
+        unsaved_models_ += std::exchange(batch_.bytes_of_models, 0);
+        unsaved_actions_ += std::exchange(batch_.bytes_of_actions, 0);
     }
     try {
         owner_->check();
@@ -260,13 +292,21 @@ bool Writer::attempt(const std::function<void()>& write)
     if (std::exchange(failing_, std::nullopt)) log(LogLevel::error, path_ + " is written again");
     unsaved_.rows.for_each(
         [this](const auto& rows) { saved_[RowOf<decltype(rows)>::table] += std::ssize(rows); });
-    saved_["iterate"] += std::ssize(unsaved_.iterates);
-    const auto done = std::exchange(unsaved_, {});
+    for (const auto& [round, piece] : unsaved_.pieces) {
+        if (round == final_models) continue;
+        part_saved_ = !piece.last();
+        if (piece.last()) ++saved_["iterate"];
+    }
+    auto done = std::exchange(unsaved_, {});
+    done.pieces.clear();
     {
         const std::lock_guard lock(mutex_);
-        unsaved_iterates_ = 0;
+        unsaved_models_ = 0;
     }
-    for (const auto& action : done.actions) action();
+    caught_up_.notify_all();
+    for (auto& action : done.actions) std::exchange(action, {})();
+    const std::lock_guard lock(mutex_);
+    unsaved_actions_ = 0;
     return true;
 }
 
@@ -276,11 +316,36 @@ void Writer::write_unsaved()
         open_->tables.at(RowOf<decltype(rows)>::table).append(rows);
         check_written();
     });
-    for (const auto& [round, model] : unsaved_.iterates) {
-        h5::append<double>(open_->iterate_model, ConstNumbers(*model).doubles());
-        h5::append<std::int64_t>(open_->iterate_round, std::span(&round, 1));
+    for (const auto& [round, piece] : unsaved_.pieces) {
+        write(round, piece);
         check_written();
     }
+}
+
+// An iterate has a round once it is whole.
+void Writer::write(std::int64_t round, const VectorPiece& piece)
+{
+    const bool is_final = round == final_models;
+    if (!is_final && piece.first == 0) h5::add_row(open_->iterate_model);
+    const auto& to = is_final ? final(piece.whole) : open_->iterate_model;
+    piece.numbers.visit([&]<class T>(std::span<const T> numbers) {
+        h5::write_part<T>(to, static_cast<std::int64_t>(piece.first), numbers);
+    });
+    if (!is_final && piece.last())
+        h5::append<std::int64_t>(open_->iterate_round, std::span(&round, 1));
+}
+
+// The data set of the final models. It gets its name when the run has ended.
+const h5::DataSet& Writer::final(std::size_t elements)
+{
+    auto& found = open_->final;
+    if (found) return found;
+    const auto root = open_->file.get();
+    if (h5::has(root, "model/partial")) return found = h5::open_data_set(root, "model/partial");
+    const auto group = h5::create_group(root, "model");
+    found = h5::create_vector<double>(group.get(), "partial", static_cast<std::int64_t>(elements));
+    name_last_dimension(group.get(), found, "parameter");
+    return found;
 }
 
 void Writer::wait_or_give_up(const std::string& why)
@@ -317,7 +382,8 @@ Iterate Writer::iterate(std::int64_t i) const
 {
     const std::lock_guard lock(libraries());
     const auto in_file = iterates() - static_cast<std::int64_t>(last_.size());
-    if (i >= in_file) return last_[static_cast<std::size_t>(i - in_file)];
+    if (i >= in_file)
+        return std::make_shared<NumberVector>(last_[static_cast<std::size_t>(i - in_file)].numbers);
     const auto model = h5::read_rows<double>(open_->iterates.get(), "model", i, 1);
     return std::make_shared<NumberVector>(ConstNumbers(model));
 }
@@ -328,8 +394,7 @@ std::vector<std::int64_t> Writer::iterate_rounds() const
     return h5::read<std::int64_t>(open_->iterates.get(), "round");
 }
 
-void Writer::finish(std::span<const double> model, const std::string& status,
-                    const std::string& stopped_at)
+void Writer::end(const std::string& status, const std::string& stopped_at)
 {
     pause();
     const std::lock_guard lock(libraries());
@@ -337,9 +402,8 @@ void Writer::finish(std::span<const double> model, const std::string& status,
     const auto write = [&] {
         write_unsaved();
         const auto root = open_->file.get();
-        const auto group = h5::create_group(root, "model");
-        h5::write(group.get(), "final", model);
-        name_last_dimension(group.get(), h5::open_data_set(group.get(), "final"), "parameter");
+        h5::check(H5Lmove(root, "model/partial", root, "model/final", H5P_DEFAULT, H5P_DEFAULT),
+                  "name the final model");
         h5::write_attribute(root, "status", status);
         h5::write_attribute(root, "stopped_at", stopped_at);
     };

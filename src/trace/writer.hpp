@@ -31,7 +31,7 @@ public:
 
 /// The trace file of a running run, of which it is the owner (base/owner.hpp). Local. Holds
 /// libraries() whenever it uses HDF5, since its own thread and those of workers use HDF5 too; so
-/// must others from construction to finish(), or call pause() first.
+/// must others from construction to end(), or call pause() first.
 class Writer final : public Record {
 public:
     /// Creates the file, or replaces the one that is there once the new one is whole.
@@ -49,7 +49,7 @@ public:
     ///         it; Failure if it is shorter than the position, or lacks a table
     Writer(const std::string& path, const Position& position, const Header& changed,
            std::int64_t width, std::unique_ptr<Owner> owner = nullptr);
-    /// Without finish(), writes what was added and the status `failed`, if they can be written.
+    /// Without end(), writes what was added and the status `failed`, if they can be written.
     ~Writer() override;
 
     void add(const Row& row) override;
@@ -63,25 +63,28 @@ public:
     void try_for(double seconds, std::function<void()> gave_up);
     /// Runs `action` on the writing thread after its next commit, when all that was handed over so
     /// far is in the file. The action may use HDF5. It must not throw: that would end all writing.
-    void after_commit(std::function<void()> action);
+    /// @param bytes  that it holds until then
+    void after_commit(std::function<void()> action, std::size_t bytes = 0);
 
     /// Returns at once, unless the disk is far behind (iterates_in_memory).
     void keep(std::int64_t round, Iterate model) override;
+    void put(std::int64_t round, VectorPiece piece) override;
+    bool has_room(std::size_t bytes) override;
     void pause() override;
     std::int64_t iterates() const override { return rows_at(saved_, "iterate"); }
     /// Reads the iterate from the file, unless it is still in memory. O(width).
     Iterate iterate(std::int64_t i) const override;
     std::vector<std::int64_t> iterate_rounds() const override;
-    /// Writes the final model, sets the status and closes the file.
-    void finish(std::span<const double> model, const std::string& status,
-                const std::string& stopped_at) override;
+    /// Gives the final models their name, sets the status and closes the file.
+    void end(const std::string& status, const std::string& stopped_at) override;
 
 private:
     // What was handed over.
     struct Batch {
         Tables rows;
-        std::vector<std::pair<std::int64_t, Iterate>> iterates;
+        std::vector<std::pair<std::int64_t, VectorPiece>> pieces;  // of models, by round
         std::vector<std::function<void()>> actions;
+        std::size_t bytes_of_models = 0, bytes_of_actions = 0;
     };
 
     // The open file.
@@ -90,6 +93,7 @@ private:
         std::map<std::string, Table> tables;
         h5::Group iterates;
         h5::DataSet iterate_round, iterate_model;
+        h5::DataSet final;  // once there is a piece of the final models
     };
 
     void begin(const std::function<void()>& open, const Header& header);
@@ -102,8 +106,11 @@ private:
     bool commit(bool last);
     bool attempt(const std::function<void()>& write);
     void write_unsaved();
+    void write(std::int64_t round, const VectorPiece& piece);
+    const h5::DataSet& final(std::size_t elements);
     void wait_or_give_up(const std::string& why);
-    std::size_t waiting_bytes() const;
+    std::size_t bytes_of_models() const;
+    void hurry();
 
     std::string path_;
     std::int64_t width_;
@@ -112,7 +119,8 @@ private:
     std::optional<Open> open_;        // none after an attempt that failed
     Batch unsaved_;                   // what was handed over and is not in the file yet
     Position saved_;                  // where the last commit ended
-    std::vector<Iterate> last_;       // the iterates of pause()'s commit, which iterate() returns
+    bool part_saved_ = false;         // whether it ended within an iterate, which is the next one
+    std::vector<VectorPiece> last_;   // the iterates of pause()'s commit, which iterate() returns
     std::optional<double> patience_;  // seconds; none: what fails is not tried again
     // Since when attempts have failed.
     std::optional<std::chrono::steady_clock::time_point> failing_;
@@ -122,9 +130,9 @@ private:
     std::condition_variable wake_, caught_up_;
     Batch batch_;
     Position position_;
-    bool pausing_ = false;
-    std::size_t unsaved_iterates_ = 0;
-    std::exception_ptr error_;  // what ended writing in the background
+    bool pausing_ = false, hurried_ = false;
+    std::size_t unsaved_models_ = 0, unsaved_actions_ = 0;  // bytes
+    std::exception_ptr error_;                              // what ended writing in the background
     std::thread thread_;
 };
 

@@ -39,16 +39,16 @@ enum class Tag : int {
     sum,          // coordinator, to a leader: contributions to add up
     sum_answer,   // leader: their sum
     // Of vectors that several hosts have shares of, see share_messages.hpp:
-    own,          // coordinator, to a leader: it owns a share, and which
-    owns,         // leader: it is ready for messages of the other owners
-    event,        // coordinator, to owners: what its engine was told
-    point_slice,  // owner, to another one: its share of a point
-    sum_slice,    // owner, to another one: that one's share of the sum of its host
-    block_sums,   // owner: of what its share adds to a scalar of a whole vector
-    model_slice,  // owner, to the coordinator: its share of a model that is kept
-    past,         // coordinator, to owners: what the run goes on from, if it does
-    adopted,      // coordinator, to owners: a contribution that was in use there
-    state_slice,  // owner, to the coordinator: its share of the vectors of a checkpoint
+    own,           // coordinator, to a leader: it owns a share, and which
+    owns,          // leader: it is ready for messages of the other owners
+    event,         // coordinator, to owners: what its engine was told
+    point_slice,   // owner, to another one: its share of a point
+    sum_slice,     // owner, to another one: that one's share of the sum of its host
+    block_sums,    // owner: of what its share adds to a scalar of a whole vector
+    slice,         // owner, to the coordinator: its share of a vector that is to be written
+    past,          // coordinator, to owners: what the run goes on from, if it does
+    adopted,       // coordinator, to owners: a contribution that was in use there
+    slice_wanted,  // coordinator, to an owner: it is to send one
     // Of a run that goes back to its checkpoint, see survivors.hpp:
     orphan,   // any rank, to all but the coordinator: that one is dead
     regroup,  // coordinator, or the next one: the ranks that are left; a new start-up follows

@@ -2,11 +2,15 @@
 // Where the parameters are cut into shares, and what the owners of these send each other.
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/error.hpp"
 #include "fleet/shares.hpp"
 #include "ranks/host_share.hpp"
+#include "ranks/owner_fleet.hpp"
+#include "ranks/whole_vectors.hpp"
 
 namespace quorate {
 namespace {
@@ -178,6 +182,179 @@ TEST(HostShare, OwnersThatAddUpOtherTermsAreNoticed)
     }
     ASSERT_TRUE(mine.share.has_sums());
     EXPECT_THROW(mine.share.sums(), Failure);
+}
+
+// --- vectors that become whole where they are written
+// ----------------------------------------------------------------
+
+using Doubles = std::vector<double>;
+
+// The coordinator of four owners, which writes vectors: what it has asked for, and written.
+struct Joining {
+    explicit Joining(std::size_t bytes_waiting) : waiting(bytes_waiting) {}
+
+    void add(std::int64_t round, double own)
+    {
+        const auto slice = std::make_shared<const NumberVector>(Doubles(sum_block, own));
+        whole.add({SliceName::kept, round, 0}, *slice, slice, true,
+                  [this, round](const VectorPiece& piece) {
+                      EXPECT_EQ(piece.first, written[round].size());
+                      const auto numbers = piece.numbers.doubles();
+                      written[round].insert(written[round].end(), numbers.begin(), numbers.end());
+                      if (piece.last()) ended.push_back(round);
+                  });
+        whole.go_on();
+    }
+    // An owner sends so many numbers.
+    void come(const SliceName& name, std::size_t share, double number, std::size_t size = sum_block)
+    {
+        whole.take(make_message(pool, [&](MessageWriter& out) {
+            out.put(SliceHead{name, static_cast<std::int64_t>(share), 0,
+                              static_cast<std::int64_t>(size)});
+            out.numbers<double>(size, [&](double* at) { std::fill_n(at, size, number); });
+        }));
+        whole.go_on();
+    }
+
+    struct Asked {
+        std::size_t share;
+        SliceName name;
+        bool operator==(const Asked&) const = default;
+    };
+    transport::Pool pool;
+    Shares shares = TriedOwner::ownership(0).shares;
+    std::size_t waiting;
+    std::vector<Asked> asked;
+    std::map<std::int64_t, Doubles> written;
+    std::vector<std::int64_t> ended;
+    WholeVectors whole = {shares,
+                          [this](std::size_t bytes) {
+                              return waiting == 0 || waiting + bytes <= trace::iterates_in_memory;
+                          },
+                          [this](std::size_t share, const SliceName& name) {
+                              asked.push_back({share, name});
+                          }};
+};
+
+Doubles four_slices(double a, double b, double c, double d)
+{
+    Doubles all;
+    for (const double one : {a, b, c, d}) all.insert(all.end(), sum_block, one);
+    return all;
+}
+
+constexpr SliceName kept_of(std::int64_t round) { return {SliceName::kept, round, 0}; }
+
+// What waits to be written leaves room for one slice: so the coordinator has one at a time.
+TEST(WholeVectors, AreNeverInMemory)
+{
+    Joining joining(trace::iterates_in_memory - sum_block * sizeof(double));
+    joining.add(1, 10);
+    joining.add(2, 20);
+    for (std::int64_t round : {1, 2})
+        for (std::size_t share = 1; share < share_hosts; ++share) {
+            ASSERT_EQ(joining.asked.size(), 1U) << "a slice is asked for before one has come";
+            const auto [to, name] = joining.asked[0];
+            EXPECT_EQ(to, share);
+            EXPECT_EQ(name, kept_of(round));
+            joining.asked.clear();
+            joining.come(name, to, static_cast<double>(10 * round) + static_cast<double>(share));
+        }
+    EXPECT_TRUE(joining.asked.empty());
+    EXPECT_TRUE(joining.whole.is_done());
+    EXPECT_EQ(joining.written[1], four_slices(10, 11, 12, 13));
+    EXPECT_EQ(joining.written[2], four_slices(20, 21, 22, 23));
+}
+
+TEST(WholeVectors, AreNotAskedForWhileTooMuchWaitsToBeWritten)
+{
+    Joining joining(trace::iterates_in_memory);
+    joining.add(1, 10);
+    EXPECT_TRUE(joining.asked.empty());
+    EXPECT_TRUE(joining.written.empty());
+    EXPECT_EQ(joining.whole.kept(), 1);
+    EXPECT_EQ(joining.whole.bytes_of_kept(), sum_block * sizeof(double));
+    joining.waiting = 0;
+    joining.whole.go_on();
+    EXPECT_EQ(joining.asked.size(), 3U);
+    EXPECT_EQ(joining.whole.bytes_of_kept(), 0U);
+}
+
+// Small ones are asked for ahead, and owners answer when they can.
+TEST(WholeVectors, AreWrittenInOrderHoweverTheirSlicesCome)
+{
+    Joining joining(0);
+    joining.add(1, 10);
+    joining.add(2, 20);
+    EXPECT_EQ(joining.asked.size(), 6U);
+    joining.come(kept_of(2), 1, 21);
+    joining.come(kept_of(2), 3, 23);
+    joining.come(kept_of(1), 3, 13);
+    joining.come(kept_of(1), 2, 12);
+    joining.come(kept_of(2), 2, 22);
+    EXPECT_TRUE(joining.ended.empty());
+    joining.come(kept_of(1), 1, 11);
+    EXPECT_EQ(joining.ended, (std::vector<std::int64_t>{1, 2}));
+    EXPECT_EQ(joining.written[2], four_slices(20, 21, 22, 23));
+}
+
+TEST(WholeVectors, OfOtherSizesAreRefusedAndThoseGivenUpDropped)
+{
+    Joining joining(0);
+    joining.add(1, 10);
+    EXPECT_THROW(joining.come(kept_of(1), 1, 11, 17), Failure);
+    joining.whole.clear();
+    EXPECT_TRUE(joining.whole.is_done());
+    joining.come(kept_of(1), 1, 11);
+    joining.add(2, 20);
+    EXPECT_EQ(joining.written.size(), 2U);
+}
+
+// An owner and its rank's thread, in one.
+struct Holding {
+    // The slices that it has sent, and of which vector.
+    std::vector<SliceName> sent()
+    {
+        std::vector<SliceName> names;
+        relay.pass_on([&](int, transport::Tag tag, const std::shared_ptr<transport::Bytes>& bytes) {
+            if (tag == transport::Tag::slice)
+                names.push_back(MessageReader(*bytes).get<SliceHead>().name);
+        });
+        return names;
+    }
+    void want(const SliceName& name)
+    {
+        relay.deliver({encode_values(pool, name), 0, transport::Tag::slice_wanted});
+    }
+
+    transport::Pool pool;
+    transport::Relay relay = transport::Relay([] {});
+    OwnerFleet fleet =
+        OwnerFleet(relay, TriedOwner::ownership(1), Wire::binary64, Precision::binary64, 5);
+};
+
+TEST(OwnerFleet, HoldsItsSlicesUntilTheyAreAskedFor)
+{
+    Holding owner;
+    const auto slice = std::make_shared<const NumberVector>(Doubles(sum_block, 1));
+    owner.fleet.hold_kept(1, slice);
+    owner.fleet.hold_kept(2, slice);
+    EXPECT_EQ(slice.use_count(), 3);
+    EXPECT_TRUE(owner.sent().empty());
+    owner.want(kept_of(2));
+    owner.want(kept_of(1));
+    owner.fleet.hand_over();
+    EXPECT_EQ(owner.sent(), (std::vector{kept_of(2), kept_of(1)}));
+    EXPECT_EQ(slice.use_count(), 1);
+}
+
+TEST(OwnerFleet, ThatLacksASliceSaysSo)
+{
+    Holding owner;
+    const auto slice = std::make_shared<const NumberVector>(Doubles(sum_block, 1));
+    owner.fleet.hold_kept(1, slice);
+    owner.want(kept_of(2));
+    EXPECT_THROW(owner.fleet.hand_over(), Failure);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <numeric>
 
 #include "base/log.hpp"
 #include "base/owner.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 using test::Folder;
 using test::refusal;
+using Doubles = std::vector<double>;
 
 constexpr std::int64_t width = 3;
 
@@ -209,6 +211,82 @@ TEST(Trace, IteratesAreReadBackInOrderAfterAPause)
     EXPECT_EQ(writer.iterate_rounds()[49], 98);
     for (int i = 0; i < 50; ++i) EXPECT_EQ((*writer.iterate(i))[2], i + 2);
     writer.finish(std::vector<double>(3), "completed", "");
+}
+
+// Some numbers of a model, from `first` on.
+VectorPiece piece_of(std::size_t first, const std::vector<double>& numbers)
+{
+    const auto memory = std::make_shared<const NumberVector>(numbers);
+    return {first, width, *memory, memory};
+}
+
+TEST(Trace, ModelsThatComeInPiecesAreNoneUntilTheyAreWhole)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5"), copy = folder.file("copy.h5");
+    {
+        trace::Writer writer(path, header(), width);
+        writer.try_for(1000, {});
+        writer.keep(1, iterate(1));
+        writer.put(2, piece_of(0, {2, 3}));
+        writer.put(trace::final_models, piece_of(0, {7}));
+        EXPECT_EQ(trace::rows_at(writer.position(), "iterate"), 1);
+        std::promise<void> copied, said;
+        writer.after_commit([&] {
+            std::filesystem::copy_file(path, copy);
+            copied.set_value();
+        });
+        copied.get_future().wait();
+        // What was written of them stays if the disk is full for a while.
+        log_to([&](LogLevel, const std::string& text) {
+            if (text.find("cannot be written") != std::string::npos) said.set_value();
+        });
+        {
+            const SmallFiles limit(bytes_of(path).size());
+            writer.put(2, piece_of(2, {4}));
+            fill(writer);
+            said.get_future().wait();
+        }
+        log_to([](LogLevel, const std::string&) {});
+        writer.put(trace::final_models, piece_of(1, {8, 9}));
+        writer.end("completed", "");
+        log_to({});
+    }
+    EXPECT_EQ(trace::read(copy).iterates, 1);
+    EXPECT_FALSE(h5::has(h5::open(copy).get(), "model/final"));
+    EXPECT_EQ(trace::read(path).iterates, 4);
+    const auto file = h5::open(path);
+    EXPECT_EQ(h5::read_rows<double>(file.get(), "iterate/model", 1, 1),
+              (std::vector<double>{2, 3, 4}));
+    EXPECT_EQ(h5::read<double>(file.get(), "model/final"), (std::vector<double>{7, 8, 9}));
+
+    trace::Writer(copy, {{"iterate", 1}}, {}, width).finish(Doubles{4, 5, 6}, "completed", "");
+    const auto again = h5::open(copy);
+    EXPECT_EQ(h5::rows_of(again.get(), "iterate/model"), 1);
+    EXPECT_EQ(h5::read<double>(again.get(), "model/final"), (std::vector<double>{4, 5, 6}));
+}
+
+TEST(Trace, AModelOfManyChunksComesInPiecesOfAnySize)
+{
+    constexpr std::size_t many = 700'001;
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    std::vector<double> all(many);
+    std::iota(all.begin(), all.end(), 0.5);
+    {
+        trace::Writer writer(path, header(), many);
+        for (const auto round : {std::int64_t{5}, trace::final_models})
+            for (std::size_t first = 0; first < many; first += 90'000)
+                writer.put(round, {first, many,
+                                   ConstNumbers(all).subspan(
+                                       first, std::min(many - first, std::size_t{90'000})),
+                                   nullptr});
+        writer.end("completed", "");
+    }
+    const auto file = h5::open(path);
+    EXPECT_EQ(h5::read<double>(file.get(), "model/final"), all);
+    EXPECT_EQ(h5::read_rows<double>(file.get(), "iterate/model", 0, 1), all);
+    EXPECT_LT(bytes_of(path).size(), 2 * many * sizeof(double) + 100'000);
 }
 
 TEST(Trace, AWriterWithoutFinishLeavesAReadableTraceThatFailed)
