@@ -296,7 +296,7 @@ FleetRanks fleet_ranks(Checked& checked, std::vector<std::string> hosts, const s
     auto& [training, optimizers, resumed] = checked;
     hosts.resize(static_cast<std::size_t>(training.here));
     FleetRanks ranks;
-    ranks.workers = resumed && training.settings.text("aggregate") == "shares"
+    ranks.workers = resumed && goes_on_over_shares(training.settings, resumed->trace)
                         ? ranks_over_shares(hosts, here, *resumed)
                         : ranks_of(hosts, resumed ? &*resumed : nullptr);
     for (int rank = training.here + 1; rank < size; ++rank)
@@ -310,6 +310,15 @@ bool has_other_hosts(const RankFleet& fleet, const std::string& here)
 {
     return std::ranges::any_of(fleet.workers(), [&](const WorkerInfo& worker) {
         return worker.rank >= 0 && worker.host != here;
+    });
+}
+
+// Whether each worker that is there writes contributions where others of its host can read them.
+bool all_share_memory(const RankFleet& fleet, const Hellos& hellos)
+{
+    return std::ranges::all_of(fleet.workers(), [&](const WorkerInfo& worker) {
+        return worker.rank < 0 ||
+               hellos.contributions[static_cast<std::size_t>(worker.rank) - 1].file >= 0;
     });
 }
 
@@ -331,24 +340,28 @@ void share(RankFleet& fleet, std::span<const int> groups, const Checked& checked
 // @param here  the coordinator's host
 void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const std::string& here)
 {
+    using enum Aggregation::Way;
     auto& [training, optimizers, resumed] = checked;
-    const auto wanted = training.settings.text("aggregate");
-    const auto groups = resumed ? groups_to_go_on_with(resumed->trace, fleet.workers())
-                                : groups_to_aggregate(training, fleet.workers());
+    const bool wanted = training.settings.text("aggregate") == "shares";
+    auto [way, groups] = resumed
+                             ? aggregation_to_go_on_with(training, resumed->trace, fleet.workers())
+                             : aggregation_of(training, fleet.workers());
     const bool others = has_other_hosts(fleet, here);
-    if (resumed && groups.empty() && wanted == "shares" && others)
+    if (resumed && groups.empty() && wanted && others)
         throw BadInput(
             "--aggregate shares is not possible: this run has added up all "
             "contributions in one sum so far, and must go on so to keep its bits; use "
             "--aggregate flat");
-    if (!groups.empty() && wanted == "shares" && others) {
+    if (way == shares && !others) way = node;
+    if (way == shares && !wanted && !all_share_memory(fleet, hellos)) way = node;
+    if (way == shares) {
         share(fleet, groups, checked, hellos);
     } else if (!groups.empty()) {
         // Whose memory nobody knows sends its values to the coordinator.
         const std::vector<SharedAddress> unknown(hellos.contributions.size());
-        fleet.aggregate(groups, wanted == "flat" ? unknown : hellos.contributions);
+        fleet.aggregate(groups, way == flat ? unknown : hellos.contributions);
     }
-    if (wanted == "shares") {
+    if (way == shares || wanted) {
         optimizers = begin_training(training, fleet.own_share());
         for (const auto& optimizer : optimizers) optimizer->use_sums(sums_over(fleet));
     }

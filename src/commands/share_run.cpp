@@ -7,26 +7,17 @@
 #include <optional>
 #include <type_traits>
 
-#include "parts/components.hpp"
 #include "ranks/owner_fleet.hpp"
+#include "run/aggregation.hpp"
 #include "run/history.hpp"
 
 namespace quorate {
 
 void check_shares(const Training& training)
 {
-    const auto& settings = training.settings;
-    if (settings.text("aggregate") != "shares") return;
-    const auto refuse = [&](const std::string& why) {
-        settings.refuse("aggregate", fmt::format(", but {}: use node or flat", why));
-    };
-    if (training.standby > 0)
-        refuse("--standby gives dead workers' places to ranks of other hosts");
-    if (settings.text("transport") != "shared") refuse("--transport messages shares no memory");
-    if (settings.text("evaluate") == "live") refuse("--evaluate live needs whole models");
-    if (!chosen(optimizers(), settings, "optimizer").properties.shares)
-        refuse(fmt::format("--optimizer {} needs all parameters in one process",
-                           settings.text("optimizer")));
+    if (training.settings.text("aggregate") != "shares") return;
+    if (const auto why = why_no_shares(training); !why.empty())
+        training.settings.refuse("aggregate", fmt::format(", but {}: use node or flat", why));
 }
 
 namespace {

@@ -238,11 +238,12 @@ private:
                          training.standby,
                          training.seed},
             places_);
-        const auto groups = resumed ? recorded_groups(resumed->trace)
-                                    : groups_to_aggregate(training, fleet->workers());
+        const auto [way, groups] =
+            resumed ? aggregation_to_go_on_with(training, resumed->trace, fleet->workers())
+                    : aggregation_of(training, fleet->workers());
         if (groups.empty())
             check_kept(training);
-        else if (training.settings.text("aggregate") == "shares")
+        else if (way == Aggregation::Way::shares)
             fleet->share(groups);
         else
             fleet->aggregate(groups);

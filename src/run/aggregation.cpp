@@ -4,11 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "base/block_sums.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "fleet/nodes.hpp"
 #include "fleet/replay_fleet.hpp"
+#include "parts/components.hpp"
 
 namespace quorate {
 
@@ -25,30 +28,75 @@ bool adds_up(const Needs& needs)
            !needs.projection && !needs.places;
 }
 
-// Seconds that aggregation by node saves between the last answer that a step needs and its sum, at
-// least: a union of supports is counted as no smaller than all parameters or all supports are.
-Seconds saved(const Training& training, const std::vector<WorkerInfo>& workers, const Nodes& nodes)
+// What a round moves between nodes, at least: a union of supports is counted as no smaller than
+// all parameters or all supports are.
+struct Moved {
+    double used;                              // share of the answers that a step needs
+    double all = 0, least = never, most = 0;  // bytes of the unions of all nodes, and of one
+    double others = 0;                        // of those but the coordinator's
+    double flat = 0;                          // of all contributions of other nodes
+    double read = 0;                          // seconds that a node reads contributions
+    int nodes = 0;                            // others
+};
+
+Moved moved(const Training& training, const std::vector<WorkerInfo>& workers, const Nodes& nodes)
 {
     const auto number = static_cast<double>(bytes_of(training.wire));
     const auto& needs = training.coding->needs;
     const auto answers = needs.answers > 0 ? needs.answers : static_cast<int>(workers.size());
-    const double used = static_cast<double>(answers) / static_cast<double>(workers.size());
+    Moved all{.used = static_cast<double>(answers) / static_cast<double>(workers.size())};
     const auto parameters =
         static_cast<double>(training.model ? training.width() : training.columns);
-    double flat = 0, by_node = 0, longest = 0;  // bytes into the coordinator; that a node reads
-    int messages = 0;
-    for (std::size_t node = 1; node < nodes.names.size(); ++node) {
+    for (const auto& node : nodes.names) {
         double columns = 0;
         for (const auto& worker : workers)
-            if (worker.host == nodes.names[node]) columns += static_cast<double>(worker.columns);
-        flat += used * columns * number;
-        by_node += std::min(columns, parameters) * number;
-        longest = std::max(
-            longest, 2 * used * columns * static_cast<double>(bytes_of(training.precision())));
-        ++messages;
+            if (worker.host == node) columns += static_cast<double>(worker.columns);
+        const auto bytes = std::min(columns, parameters) * number;
+        all.all += bytes;
+        all.least = std::min(all.least, bytes);
+        all.most = std::max(all.most, bytes);
+        if (node == nodes.names[0]) continue;
+        all.flat += all.used * columns * number;
+        all.others += bytes;
+        all.read = std::max(all.read, 2 * all.used * columns *
+                                          static_cast<double>(bytes_of(training.precision())) /
+                                          usual_memory_bandwidth);
+        ++all.nodes;
     }
-    return (flat - by_node) / bandwidth - 2 * latency - 2 * messages * overhead -
-           longest / usual_memory_bandwidth;
+    return all;
+}
+
+// Seconds that aggregation by node saves between the last answer that a step needs and its sum.
+double saved_by_node(const Moved& moved)
+{
+    return (moved.flat - moved.others) / bandwidth - 2 * latency - 2 * moved.nodes * overhead -
+           moved.read;
+}
+
+// Whether shares take at most half the time of that, from the last answer to the workers' next
+// points. By node the nodes take turns, and a step that needs few answers waits for few nodes.
+bool shares_are_faster(const Moved& moved)
+{
+    const auto in_or_out =
+        std::max(moved.most * moved.nodes, moved.all - moved.least) / (moved.nodes + 1);
+    const auto shares =
+        (1 + moved.used) * in_or_out / bandwidth + 4 * latency + 4 * moved.nodes * overhead;
+    return shares < moved.used * moved.others / bandwidth;
+}
+
+// The numbers of the nodes of workers.
+std::vector<int> numbers_of(const Nodes& nodes, std::span<const WorkerInfo> workers)
+{
+    std::vector<int> groups;
+    for (const auto& worker : workers)
+        groups.push_back(static_cast<int>(nodes.number(worker.host)));
+    return groups;
+}
+
+Aggregation::Way way_of(const std::string& word)
+{
+    using enum Aggregation::Way;
+    return word == "shares" ? shares : word == "flat" ? flat : node;
 }
 
 }  // namespace
@@ -59,8 +107,8 @@ Option aggregation_option()
         "aggregate", "auto|flat|node|shares", "auto",
         "where contributions are added up: flat, at the coordinator; node, each node adds up those "
         "of its workers and gets each point once; or shares, each node also owns a share of the "
-        "parameters, adds it up and updates it. auto: by node if there are several and that takes "
-        "less time for the supports of this data set"};
+        "parameters, adds it up and updates it. auto: what takes least time for the supports of "
+        "this data set"};
 }
 
 void check_aggregation(const Training& training)
@@ -74,29 +122,58 @@ void check_aggregation(const Training& training)
                                     settings.text("scheme")));
 }
 
-std::vector<int> groups_to_aggregate(const Training& training,
-                                     const std::vector<WorkerInfo>& workers)
+std::string why_no_shares(const Training& training)
+{
+    const auto& settings = training.settings;
+    const auto is = [&](const char* option, const char* value) {
+        return settings.has(option) && settings.text(option) == value;
+    };
+    if (training.standby > 0) return "--standby gives dead workers' places to ranks of other hosts";
+    if (is("transport", "messages")) return "--transport messages shares no memory";
+    if (is("evaluate", "live")) return "--evaluate live needs whole models";
+    if (!chosen(optimizers(), settings, "optimizer").properties.shares)
+        return fmt::format("--optimizer {} needs all parameters in one process",
+                           settings.text("optimizer"));
+    return "";
+}
+
+Aggregation aggregation_of(const Training& training, const std::vector<WorkerInfo>& workers)
 {
     const auto& settings = training.settings;
     const auto wanted = settings.text("aggregate");
     const Nodes nodes(workers);
-    if (wanted == "flat" || !adds_up(training.coding->needs) || nodes.names.size() < 2) return {};
-    if (wanted == "auto" && saved(training, workers, nodes) <= 0) return {};
-    std::vector<int> groups;
-    for (const auto& worker : workers)
-        groups.push_back(static_cast<int>(nodes.number(worker.host)));
-    return groups;
+    const auto hosts = std::ssize(nodes.names);
+    if (wanted == "flat" || !adds_up(training.coding->needs) || hosts < 2) return {};
+    if (wanted != "auto") return {way_of(wanted), numbers_of(nodes, workers)};
+    const auto all = moved(training, workers, nodes);
+    if (saved_by_node(all) <= 0) return {};
+    const auto parameters = training.model ? training.width() : training.columns;
+    // Without a checkpoint a resilient run would not survive the death of an owner.
+    const bool allowed = why_no_shares(training).empty() &&
+                         std::cmp_greater_equal(parameters, sum_block * hosts) &&
+                         (!settings.on("resilient") || settings.on("checkpoint"));
+    return {allowed && shares_are_faster(all) ? Aggregation::Way::shares : Aggregation::Way::node,
+            numbers_of(nodes, workers)};
 }
 
-std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
+bool goes_on_over_shares(const Settings& settings, const trace::Trace& trace)
+{
+    const auto wanted = settings.text("aggregate");
+    return wanted == "shares" || (wanted == "auto" && trace.text("aggregate") == "shares");
+}
+
+Aggregation aggregation_to_go_on_with(const Training& training, const trace::Trace& trace,
                                       std::span<const WorkerInfo> workers)
 {
     auto groups = recorded_groups(trace);
-    if (groups.empty()) return groups;
+    if (groups.empty()) return {};
     const auto later = workers.subspan(groups.size());
-    const Nodes nodes(later, split(trace.text("nodes"), ' '));
-    for (const auto& worker : later) groups.push_back(static_cast<int>(nodes.number(worker.host)));
-    return groups;
+    const auto numbers = numbers_of(Nodes(later, split(trace.text("nodes"), ' ')), later);
+    groups.insert(groups.end(), numbers.begin(), numbers.end());
+    const auto way = goes_on_over_shares(training.settings, trace)
+                         ? Aggregation::Way::shares
+                         : way_of(training.settings.text("aggregate"));
+    return {way, std::move(groups)};
 }
 
 void note_aggregation(const Training& training, const Fleet& fleet)

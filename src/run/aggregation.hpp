@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fleet/fleet.hpp"
@@ -14,22 +15,33 @@ namespace quorate {
 /// Bytes a second at which a node adds up, where nobody knows better.
 inline constexpr double usual_memory_bandwidth = 10e9;
 
+/// How the contributions of a run are added up.
+struct Aggregation {
+    enum class Way { flat, node, shares };
+    Way way = Way::flat;
+    std::vector<int> groups = {};  // of each worker, the number of its node; none: there is one
+};
+
 /// --aggregate, for runs and simulations.
 Option aggregation_option();
 /// @throws BadInput if --aggregate is wrong, or not for this scheme
 void check_aggregation(const Training& training);
 
-/// Decides whether contributions are added up by node. Runs and simulations decide alike: for a
-/// usual network, whatever that of a simulation is. Local. O(workers x nodes).
-/// @param workers  with their hosts and supports known
-/// @return of each worker its group, the number of its node; empty: there is just one group
-std::vector<int> groups_to_aggregate(const Training& training,
-                                     const std::vector<WorkerInfo>& workers);
+/// Returns why the parameters of a run cannot be shared out; empty: they can.
+std::string why_no_shares(const Training& training);
 
-/// Returns the groups of a run that goes on: those that it had, and for workers that have come
-/// since the nodes that they are on. Empty: there is just one group.
-std::vector<int> groups_to_go_on_with(const trace::Trace& trace,
+/// Decides how contributions are added up. Runs and simulations decide alike: for a usual network,
+/// whatever that of a simulation is. Local. O(workers x nodes).
+/// @param workers  with their hosts and supports known; the first is on the coordinator's host
+Aggregation aggregation_of(const Training& training, const std::vector<WorkerInfo>& workers);
+
+/// Returns how a run goes on: with the groups that it had, and for workers that have come since the
+/// nodes that they are on.
+Aggregation aggregation_to_go_on_with(const Training& training, const trace::Trace& trace,
                                       std::span<const WorkerInfo> workers);
+
+/// Whether a run that goes on is to share its parameters out.
+bool goes_on_over_shares(const Settings& settings, const trace::Trace& trace);
 
 /// Says which way contributions are added up, if there was a choice.
 void note_aggregation(const Training& training, const Fleet& fleet);

@@ -25,6 +25,7 @@ import h5py  # noqa: E402
 import numpy  # noqa: E402
 
 import churn  # noqa: E402
+import takeover  # noqa: E402
 from files import Files  # noqa: E402
 from many_hosts import Hosts  # noqa: E402
 from program import KEEP_GOING, LAUNCHER, OPEN_MPI, QUORATE, REPOSITORY, Job  # noqa: E402
@@ -243,6 +244,21 @@ class Chaos:
             print(f"the run ended within {self.longest:.1f} s of it", flush=True)
         return good
 
+    def takeover(self, runs):
+        """On such hosts, what a run needs from the others or from its checkpoint is lost."""
+        if os.geteuid() != 0:
+            print("not root: runs that are taken over are left out", flush=True)
+            return True
+        lost = takeover.Takeover(self.folder, self.random, self.faults)
+        good = True
+        for name, harm in takeover.harms(self.random).items():
+            if OPEN_MPI and "gone" in name:  # whose mpiexec waits for the host
+                continue
+            lost.longest = lost.missed = 0
+            good &= repeat(name, runs, functools.partial(lost.lose, harm))
+            print(f"{lost.missed} had ended before, the others within {lost.longest:.1f} s of it")
+        return good
+
     def files(self, kinds, runs):
         files = Files(self.folder, self.random)
         ways = {
@@ -352,7 +368,7 @@ def main():
     parser.add_argument("--runs", type=int, default=50, help="of each kind")
     parser.add_argument("--seed", type=int, default=1)
     of_files = ["calls", "writers", "power", "pause", "disk"]
-    kinds = ["here", "members", "hosts", "slurm", *of_files]
+    kinds = ["here", "members", "hosts", "takeover", "slurm", *of_files]
     parser.add_argument("--only", choices=kinds, help="[all of them]")
     parser.add_argument("--aggregate", choices=["flat", "node"], help="on hosts [either]")
     parser.add_argument("--standby", type=int, default=0, help="standby ranks on the last host [0]")
@@ -369,6 +385,8 @@ def main():
         good &= chaos.files([kind for kind in of_files if given.only in (None, kind)], given.runs)
         if given.only in (None, "hosts"):
             good &= chaos.hosts(max(1, given.runs * 2 // 5))
+        if given.only in (None, "takeover"):
+            good &= chaos.takeover(max(1, given.runs * 2 // 5))
         if given.only in (None, "slurm"):
             good &= chaos.slurm(max(1, given.runs // 5))
     finally:

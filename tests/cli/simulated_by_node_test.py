@@ -77,7 +77,13 @@ def test_auto_says_which_way_it_takes(sparse, tmp_path):
     assert "3 nodes: contributions are added up at the coordinator" in call(*words).stderr
     wide = ["simulate", "--dry", "--columns", 1000000, "--workers", 12, "--rounds", 2]
     wide += ["--nodes", 3, "--trace", tmp_path / "b.h5"]
-    assert "3 nodes: contributions are added up by node" in call(*wide).stderr
+    by_node = "3 nodes: contributions are added up by node"
+    assert f"{by_node}, for the owners of shares\n" in call(*wide).stderr
+    # By node the first answers bring the first points.
+    replicas = ["--scheme", "frc", "--stragglers", 2, "--overwrite"]
+    assert f"{by_node}\n" in call(*wide, *replicas).stderr
+    standby = ["--standby", 1, "--overwrite"]
+    assert f"{by_node}\n" in call(*wide, *standby).stderr
     assert "nodes" not in call(*words, "--aggregate", "flat").stderr
 
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs that lose their coordinator or the owner of a share, and go back to their checkpoints."""
+
+import os
+import signal
+import time
+
+from many_hosts import Hosts
+from program import call, rounds_in, wait_until
+
+PLACES = {"n1": 3, "n2": 2, "n3": 2, "n4": 2}
+RANKS = {"n1": [0, 1, 2], "n2": [3, 4], "n3": [5, 6], "n4": [7, 8]}
+# Schemes, and rounds that take some seconds.
+SCHEMES = {"uncoded": 150, "frc --stragglers 1": 300, "agc --stragglers 1": 300, "async": 3000}
+
+
+def make_data(folder):
+    """Columns for the shares of four hosts."""
+    data = folder / "wide.h5"
+    size = ["--rows", 203, "--columns", 20000, "--nnz-per-row", 30, "--test-rows", 41]
+    assert call("generate", *size, "--seed", 3, "--output", data, "--quiet").returncode == 0
+    return data
+
+
+def kill(hosts, ranks):
+    for process in [hosts.rank(rank) for rank in ranks]:
+        if process is not None:
+            os.kill(process, signal.SIGKILL)
+
+
+def cut_link(hosts, host):
+    hosts.manage("link", host, "down")
+    time.sleep(5)
+    hosts.manage("link", host, "up")
+
+
+def harms(drawn):
+    """By name: what happens to the hosts. The launcher is on n1, so that host stays."""
+    owners = [RANKS[host][0] for host in PLACES if host != "n1"]
+    return {
+        "the coordinator killed": lambda hosts: kill(hosts, [0]),
+        "all ranks of its host killed": lambda hosts: kill(hosts, RANKS["n1"]),
+        "the owner of a share killed": lambda hosts: kill(hosts, [drawn.choice(owners)]),
+        "an owner and the coordinator killed": lambda hosts: kill(hosts, [0, drawn.choice(owners)]),
+        "an owner's host gone": lambda hosts: hosts.kill(drawn.choice(hosts.names[1:])),
+        "its link down for 5 s": lambda hosts: cut_link(hosts, drawn.choice(hosts.names[1:])),
+    }
+
+
+class Takeover:
+    def __init__(self, folder, drawn, faults):
+        """faults: says of a scheme and a trace what is wrong."""
+        self.folder, self.random, self.faults = folder, drawn, faults
+        self.data = make_data(folder)
+        self.longest = 0
+        self.missed = 0  # runs that had ended before
+
+    def lose(self, harm):
+        scheme, rounds = self.random.choice(list(SCHEMES.items()))
+        way = self.random.choice(["shares", "shares", "node", "flat"])
+        trace, checkpoint = self.folder / "run.h5", self.folder / "run.checkpoint"
+        for path in self.folder.glob("run.*"):
+            path.unlink()
+        words = ["run", "--data", self.data, "--scheme", *scheme.split(), "--rounds", rounds]
+        words += ["--step", 0.02, "--seed", 3, "--quiet", "--resilient", "--timeout", 2]
+        words += ["--delay", "exponential:0.02", "--aggregate", way, "--trace", trace]
+        words += ["--checkpoint", checkpoint, "--checkpoint-every", "5r"]
+        with Hosts(self.folder / "hosts", len(PLACES)) as hosts:
+            job = hosts.start(PLACES, *words)
+            wait_until(lambda: checkpoint.exists() or job.process.poll() is not None)
+            time.sleep(self.random.random() * 2)
+            done_before = rounds_in(trace)
+            self.missed += job.process.poll() is not None
+            began = time.monotonic()
+            harm(hosts)
+            done = job.wait(120)
+            self.longest = max(self.longest, time.monotonic() - began)
+        wrong = self.faults("", trace)
+        if not wrong and done.returncode != 0:
+            wrong = f"exit status {done.returncode}"
+        return f"{scheme}, {way}, round {done_before}: {wrong}: {done.stderr}" if wrong else ""
