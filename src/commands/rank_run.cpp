@@ -16,6 +16,7 @@
 #include "commands/group.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/share_run.hpp"
+#include "commands/start_up.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "parts/plugins.hpp"
 #include "process/stop.hpp"
@@ -80,98 +81,6 @@ bool may_be_succeeded(const Settings& settings)
 
 // Seconds within which it has.
 Seconds patience_of(const Settings& settings) { return 30 + 15 * settings.seconds("timeout", 0.1); }
-
-// A status of join replies: the run that is to be resumed is complete already.
-constexpr int nothing_to_do = -1;
-
-/// The coordinator's answer to the hello of a rank: whether the run takes place, and which worker
-/// the rank is.
-struct JoinReply {
-    SharedAddress bells = {}, points = {};
-    std::int64_t reads = 0;     // whether the coordinator reads the rank's contributions in place
-    std::int64_t channel = 0;   // whether it has opened the rank's channel
-    std::int64_t launched = 0;  // the coordinator's launched_process()
-    // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
-    std::int64_t status = exit_done;
-    Worker worker = -1;      // -1: no worker; the rank is a standby rank, idle, or scores models
-    int began_with = 0;      // workers that the run began with
-    std::int64_t loads = 0;  // whether that worker loads at once what it stored in the beginning
-};
-
-/// What the ranks say of themselves. Element 0 is that of rank 1.
-struct Hellos {
-    std::vector<std::string> hosts, plugins;
-    std::vector<std::vector<std::string>> alike;  // to_be_alike()
-    std::vector<std::int64_t> free;               // bytes of memory
-    std::vector<SharedAddress> contributions, channels, bells;
-};
-
-/// Waits for the hello of every other rank. On the coordinator.
-Hellos receive_hellos(transport::Endpoint& endpoint)
-{
-    Hellos hellos;
-    for (int rank = 1; rank < endpoint.size(); ++rank) {
-        const auto message = endpoint.receive_from(rank);
-        MessageReader in(*message.bytes);
-        hellos.contributions.push_back(in.get<SharedAddress>());
-        hellos.channels.push_back(in.get<SharedAddress>());
-        hellos.bells.push_back(in.get<SharedAddress>());
-        hellos.free.push_back(in.get<std::int64_t>());
-        hellos.hosts.push_back(in.get_list<std::string>());
-        hellos.plugins.push_back(in.get_list<std::string>());
-        auto& lines = hellos.alike.emplace_back(in.get_length(sizeof(std::int64_t)));
-        for (auto& line : lines) line = in.get_list<std::string>();
-    }
-    return hellos;
-}
-
-/// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
-/// the bells that it has made, the bytes of memory that it may take, its host, its plugins, and its
-/// options.
-void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& alike,
-               const SharedAddress& contributions, const SharedAddress& channel,
-               const SharedAddress& bells)
-{
-    const auto free = free_memory();
-    const auto plugins = loaded_plugins();
-    auto bytes = make_message(endpoint.pool(), [&](MessageWriter& out) {
-        out.put(contributions);
-        out.put(channel);
-        out.put(bells);
-        out.put(free);
-        out.put_list(endpoint.host());
-        out.put_list(plugins);
-        out.put(static_cast<std::int64_t>(alike.size()));
-        for (const auto& line : alike) out.put_list(line);
-    });
-    endpoint.send(0, transport::Tag::hello, std::move(bytes));
-}
-
-/// The options that name the files of a run. Whoever takes the coordinator's place writes them.
-constexpr const char* files[] = {"trace", "checkpoint"};
-
-/// Sends every other rank its join reply. On the coordinator.
-/// @param common  what the replies of all ranks have
-/// @param chosen  with the files of the run
-/// @param ranks   for each worker, its rank; none if the run does not take place
-/// @param own     fills in what is of one rank
-void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
-                       const Settings& chosen, const std::vector<int>& ranks = {},
-                       const std::function<void(int rank, JoinReply&)>& own = {})
-{
-    for (int rank = 1; rank < endpoint.size(); ++rank) {
-        auto reply = common;
-        const auto at = std::ranges::find(ranks, rank);
-        reply.worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
-        if (own) own(rank, reply);
-        endpoint.send(rank, transport::Tag::join_reply,
-                      make_message(endpoint.pool(), [&](MessageWriter& out) {
-                          out.put(reply);
-                          for (const auto* name : files) out.put_list(chosen.text(name));
-                      }));
-    }
-    endpoint.flush();
-}
 
 /// Tells all ranks that the run does not take place. Waits for the farewell of each, because this
 /// process may end soon, and every join reply must have arrived before that.
@@ -275,8 +184,10 @@ public:
     // Fills in what is of one rank.
     void introduce(int rank, const std::string& host, JoinReply& reply)
     {
-        if (host == endpoint().host()) reply.points = memory_->points_address();
-        if (host != endpoint().host()) reply.bells = bells_.at(host);
+        if (host == endpoint().host())
+            reply.points = memory_->points_address();
+        else
+            reply.bells = bells_.at(host);
         reply.reads = memory_->reads(rank);
         reply.channel = has_channel_[static_cast<std::size_t>(rank)];
     }
@@ -511,7 +422,7 @@ End lead(const Settings& settings, transport::Endpoint& world, const Coordinator
 namespace {
 
 // The part of a rank that is not the coordinator, until the run ends or goes back.
-// @param settings  gets the files that the coordinator has chosen
+// @param settings  as receive_join_reply() has it
 // @param alike     to_be_alike() of the options that were given
 // @param succeeds  whether this rank may take the coordinator's place
 Attempt follow_once(Settings& settings, transport::Endpoint& behind,
@@ -526,10 +437,7 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
     }
     const Doorbells made = behind.wakes() ? Doorbells() : Doorbells(behind.rank(), behind.size());
     say_hello(behind, alike, memory.contributions.address(), channels[0].address(), made.address());
-    const auto message = behind.receive_from(0);
-    MessageReader in(*message.bytes);
-    const auto join_reply = in.get<JoinReply>();
-    for (const auto* name : files) settings.set(name, {in.get_list<std::string>(), "", true});
+    const auto join_reply = receive_join_reply(behind, settings);
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
     const bool here = bells.with_coordinator();
     // Hydra loses the exit status of the process that ends last on its host, which must not be the

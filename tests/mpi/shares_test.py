@@ -218,3 +218,16 @@ def test_another_rank_takes_the_place_of_the_coordinator(way, dead, hosts, wide,
     assert found["losses"].count("\n") == 1 and "the coordinator is dead" in found["losses"]
     assert rounds_in(trace) == 150
     check(trace, tmp_path / "again.h5")
+
+
+def test_auto_chooses_shares_where_nodes_move_much(tmp_path):
+    data, trace = tmp_path / "data.h5", tmp_path / "run.h5"
+    size = ["--rows", 3000, "--columns", 1000000, "--nnz-per-row", 100]
+    assert call("generate", *size, "--seed", 5, "--output", data).returncode == 0
+    words = ["--data", data, "--rounds", 2, "--step", 0.1, "--evaluate-every", 0, "--overwrite"]
+    replicas = ["--scheme", "frc", "--stragglers", 2]  # by node the first answers come first
+    for more, way in [([], "shares"), (["--resilient"], "node"), (replicas, "node")]:
+        done = on_three_nodes(trace, [*words, *more])
+        assert done.returncode == 0, done.stderr
+        with h5py.File(trace, "r") as file:
+            assert attributes_of(file)["aggregate"] == way
