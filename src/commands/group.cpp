@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "commands/rank_run.hpp"
 
 namespace quorate {
 
@@ -19,7 +18,7 @@ void Group::shrink(std::vector<int> ranks)
 
 Settings Group::to_go_on(Settings settings, std::size_t ranks) const
 {
-    const int spare = scores_live(settings) ? 1 : 0;
+    const int spare = settings.text("evaluate") == "live" ? 1 : 0;
     const auto most = static_cast<std::int64_t>(ranks) - 1 - spare;
     const auto standby = settings.integer("standby", 0);
     const auto set = [&](const char* name, const std::string& value) {

@@ -32,8 +32,8 @@ struct Snapshot {
 struct Past {
     std::int64_t event = 0;  // the last one of the history
     Seconds ended = 0;       // when its last round did, which is later than the event of its step
-    // The last round that was begun, if the run goes back: what was planned by then is over, and may
-    // be what was lost.
+    // The last round that was begun, if the run goes back: what was planned by then is over, and
+    // may be what was lost.
     std::int64_t begun = 0;
     std::map<Version, std::vector<double>> points;
     std::vector<double> last_estimate;

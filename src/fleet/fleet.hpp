@@ -82,8 +82,8 @@ struct StateVector {
     Point numbers;
     bool sliced;  // whether it has an element for each parameter; else it is the same in all shares
 };
-/// Takes a piece of vector `vector` of a list. The pieces of a vector come one behind the other, and
-/// before those of the next one.
+/// Takes a piece of vector `vector` of a list. The pieces of a vector come one behind the other,
+/// and before those of the next one.
 using TakePiece = std::function<void(std::size_t vector, VectorPiece piece)>;
 
 /// Carries out what the engine wants of workers. Used by one thread, on the coordinator. All calls

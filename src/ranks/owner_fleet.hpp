@@ -22,9 +22,10 @@ namespace quorate {
 /// The workers of a run as the engine of a share's owner sees them, beside the coordinator's
 /// engine. Both have the same scheme, and the coordinator says what its fleet has told it. So this
 /// engine does the same, on the vectors of the share: its points, estimates and models are slices.
-/// What the overrides do is said in fleet/fleet.hpp. For a thread of its own; all calls but wait(),
-/// sums(), sum_of_blocks(), adopt(), begin(), hold_kept(), end() and hand_over() return at once. @throws transport::Closed
-/// from these if the rank needs its thread no more
+/// What the overrides do is said in fleet/fleet.hpp. For a thread of its own; all calls but
+/// wait(), sums(), sum_of_blocks(), adopt(), begin(), hold_kept(), end() and hand_over() return
+/// at once.
+/// @throws transport::Closed from these if the rank needs its thread no more
 class OwnerFleet final : public Fleet {
 public:
     /// @param relay  to the coordinator and the other owners; must outlive this object

@@ -231,9 +231,9 @@ std::vector<StateVector> vectors_of(const Snapshot& snapshot, const Optimizers& 
     return vectors;
 }
 
-// A checkpoint that is being written, beside its place. It moves there when it is whole, and the one
-// that was there becomes FILE.1, unless it is damaged: then the one before stays. For the writing
-// thread. Its functions throw std::exceptions of any kind.
+// A checkpoint that is being written, beside its place. It moves there when it is whole, and the
+// one that was there becomes FILE.1, unless it is damaged: then the one before stays. For the
+// writing thread. Its functions throw std::exceptions of any kind.
 class Checkpointing::Job {
 public:
     // What an optimiser remembers, but for its vectors.

@@ -30,9 +30,9 @@ std::int64_t most_rows(const Needs& needs)
 // point, its contribution and what it adds up. Both were measured with 2e7 parameters, and other
 // optimisers and codes take more.
 constexpr std::int64_t of_coordinator = 7, of_worker = 4;
-// Of the owner of a share: vectors of all parameters, which are a point and the sum of its host, and
-// those of its share, which are the coordinator's above. Measured with 1e8 parameters on 2 and 4
-// hosts.
+// Of the owner of a share: vectors of all parameters, which are a point and the sum of its host,
+// and those of its share, which are the coordinator's above. Measured with 1e8 parameters on 2
+// and 4 hosts.
 constexpr std::int64_t of_owner = 2, of_share = of_coordinator;
 // Bytes of a simulated worker with data, beside its rows; measured with 100,000.
 constexpr double of_simulated_worker = 13'000;
