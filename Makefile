@@ -237,7 +237,7 @@ endif
 # $(B)/include as it is installed, where one folder holds all: sources include each other without `quorate/`.
 front          := quorate.hpp arrays.hpp data.hpp petsc.hpp
 public_headers := $(addprefix base/,arguments.hpp block_sums.hpp error.hpp fields.hpp index.hpp numbers.hpp random.hpp \
-    registry.hpp seconds.hpp settings.hpp text.hpp typed_entry.hpp values.hpp) \
+    registry.hpp seconds.hpp settings.hpp text.hpp typed_entry.hpp values.hpp vector_piece.hpp) \
   $(addprefix code/,collect_decoder.hpp generator.hpp gradient_code.hpp partition.hpp) \
   $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp \
     row_view.hpp) \

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/host.hpp"
@@ -87,8 +88,10 @@ Seconds patience_of(const Settings& settings) { return 30 + 15 * settings.second
 End dismiss(transport::Endpoint& endpoint, const Settings& settings, const SharedAddress& bells,
             int status)
 {
+    std::vector<int> all(static_cast<std::size_t>(endpoint.size()));
+    std::iota(all.begin(), all.end(), 0);
     send_join_replies(endpoint, {.bells = bells, .launched = launched_process(), .status = status},
-                      settings);
+                      settings, all);
     for (int rank = 1; rank < endpoint.size(); ++rank) endpoint.receive_from(rank);
     return {status == nothing_to_do ? exit_done : status};
 }
@@ -315,8 +318,8 @@ struct Attempt {
     std::string elsewhere = {};  // how the run goes on if it does not in this job
 };
 
-// The run that takes place.
-Attempt lead_run(const Settings& settings, Group& group, Doorbells bells, const Hellos& hellos,
+// The run that takes place. @param settings  is completed
+Attempt lead_run(Settings& settings, Group& group, Doorbells bells, const Hellos& hellos,
                  Checked& checked, const Coordinator& coordinator)
 {
     auto& behind = group.endpoint();
@@ -330,13 +333,14 @@ Attempt lead_run(const Settings& settings, Group& group, Doorbells bells, const 
     // If others are there than in the beginning, the code is made for them before they do anything.
     common.loads = std::ssize(ranks.workers) == training.workers &&
                    std::ranges::find(ranks.workers, -1) == ranks.workers.end();
-    const auto completed = coordinator.completed ? coordinator.completed() : settings;
-    send_join_replies(behind, common, completed, ranks.workers, [&](int rank, JoinReply& reply) {
-        line.introduce(rank, hellos.hosts[static_cast<std::size_t>(rank) - 1], reply);
-    });
+    if (coordinator.completed) settings = coordinator.completed();
+    send_join_replies(
+        behind, common, settings, hellos.left, ranks.workers, [&](int rank, JoinReply& reply) {
+            line.introduce(rank, hellos.hosts[static_cast<std::size_t>(rank) - 1], reply);
+        });
     has_started();
-    if (may_be_succeeded(completed))
-        leads(owner_record_of(completed.text("trace")), patience_of(completed));
+    if (may_be_succeeded(settings))
+        leads(owner_record_of(settings.text("trace")), patience_of(settings));
     RankFleet fleet(line.endpoint(), ranks, *training.data, *training.model, training.wire,
                     settings.seconds("timeout", 0.1), line.memory());
     Attempt attempt{{exit_run_again}};
@@ -355,8 +359,9 @@ Attempt lead_run(const Settings& settings, Group& group, Doorbells bells, const 
     return attempt;
 }
 
-// A run from the hellos of the ranks that are there. @param alike  as of follow_once()
-Attempt lead_once(const Settings& settings, Group& group, const std::vector<std::string>& alike,
+// A run from the hellos of the ranks that are there.
+// @param settings  are completed if it takes place  @param alike  as of follow_once()
+Attempt lead_once(Settings& settings, Group& group, const std::vector<std::string>& alike,
                   const Coordinator& coordinator, const std::optional<GoBack::Loss>& loss)
 {
     auto& behind = group.endpoint();
@@ -365,7 +370,14 @@ Attempt lead_once(const Settings& settings, Group& group, const std::vector<std:
     std::optional<Checked> checked;
     Doorbells bells;
     if (!behind.wakes()) bells = Doorbells(0, behind.size());
-    const auto hellos = receive_hellos(behind);
+    // At the first start the launcher says who is there.
+    const auto hellos =
+        receive_hellos(behind, loss ? 10 * settings.seconds("timeout", 0.1) : never);
+    if (std::ssize(hellos.left) < behind.size()) {
+        send_join_replies(behind, {.bells = bells.address(), .status = start_again}, settings,
+                          hellos.left);
+        return {{exit_run_again}, loss, hellos.left, "too few ranks are left"};
+    }
     try {
         coordinator.check();
         for (std::size_t i = 0; i < hellos.plugins.size(); ++i)
@@ -405,7 +417,7 @@ End lead_on(Group& group, const Settings& given, Settings settings, const Coordi
         }
         log(LogLevel::error, fmt::format("{}; the {} other ranks go on from the newest checkpoint",
                                          next->why, left.size() - 1));
-        settings = group.to_go_on(coordinator.completed(), left.size());
+        settings = group.to_go_on(std::move(settings), left.size());
         loss = next;
         group.shrink(std::move(left));
     }
@@ -437,7 +449,8 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
     }
     const Doorbells made = behind.wakes() ? Doorbells() : Doorbells(behind.rank(), behind.size());
     say_hello(behind, alike, memory.contributions.address(), channels[0].address(), made.address());
-    const auto join_reply = receive_join_reply(behind, settings);
+    const auto [join_reply, left] = receive_join_reply(behind, settings);
+    if (join_reply.status == start_again) return {{exit_done}, {}, left};
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
     const bool here = bells.with_coordinator();
     // Hydra loses the exit status of the process that ends last on its host, which must not be the

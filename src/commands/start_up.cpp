@@ -6,6 +6,7 @@
 #include "base/host.hpp"
 #include "parts/plugins.hpp"
 #include "ranks/messages.hpp"
+#include "transport/clock.hpp"
 
 namespace quorate {
 
@@ -15,12 +16,17 @@ constexpr const char* files[] = {"trace", "checkpoint"};  // options that name t
 
 }  // namespace
 
-Hellos receive_hellos(transport::Endpoint& endpoint)
+Hellos receive_hellos(transport::Endpoint& endpoint, Seconds patience)
 {
     Hellos hellos;
+    hellos.left = {0};
+    const auto end = clock_seconds() + patience;
     for (int rank = 1; rank < endpoint.size(); ++rank) {
-        const auto message = endpoint.receive_from(rank);
-        MessageReader in(*message.bytes);
+        const auto message =
+            patience == never ? endpoint.receive_from(rank) : endpoint.receive_from(rank, end);
+        if (!message) continue;
+        hellos.left.push_back(rank);
+        MessageReader in(*message->bytes);
         hellos.contributions.push_back(in.get<SharedAddress>());
         hellos.channels.push_back(in.get<SharedAddress>());
         hellos.bells.push_back(in.get<SharedAddress>());
@@ -53,10 +59,12 @@ void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& al
 }
 
 void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
-                       const Settings& chosen, const std::vector<int>& ranks,
+                       const Settings& chosen, const std::vector<int>& left,
+                       const std::vector<int>& ranks,
                        const std::function<void(int rank, JoinReply&)>& own)
 {
-    for (int rank = 1; rank < endpoint.size(); ++rank) {
+    for (const int rank : left) {
+        if (rank == 0) continue;
         auto reply = common;
         const auto at = std::ranges::find(ranks, rank);
         reply.worker = at == ranks.end() ? -1 : static_cast<Worker>(at - ranks.begin());
@@ -65,18 +73,20 @@ void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
                       make_message(endpoint.pool(), [&](MessageWriter& out) {
                           out.put(reply);
                           for (const auto* name : files) out.put_list(chosen.text(name));
+                          out.put_list(left);
                       }));
     }
     endpoint.flush();
 }
 
-JoinReply receive_join_reply(transport::Endpoint& endpoint, Settings& settings)
+std::pair<JoinReply, std::vector<int>> receive_join_reply(transport::Endpoint& endpoint,
+                                                          Settings& settings)
 {
     const auto message = endpoint.receive_from(0);
     MessageReader in(*message.bytes);
     const auto reply = in.get<JoinReply>();
     for (const auto* name : files) settings.set(name, {in.get_list<std::string>(), "", true});
-    return reply;
+    return {reply, in.get_list<std::vector<int>>()};
 }
 
 }  // namespace quorate

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.hpp"
@@ -14,8 +15,9 @@
 
 namespace quorate {
 
-/// A status of join replies: the run that is to be resumed is complete already.
-inline constexpr int nothing_to_do = -1;
+/// Statuses of join replies: the run that is to be resumed is complete already; some rank is dead,
+/// and those that are left start once more.
+inline constexpr int nothing_to_do = -1, start_again = -2;
 
 /// The coordinator's answer to the hello of a rank: whether the run takes place, and which worker
 /// the rank is.
@@ -24,7 +26,7 @@ struct JoinReply {
     std::int64_t reads = 0;     // whether the coordinator reads the rank's contributions in place
     std::int64_t channel = 0;   // whether it has opened the rank's channel
     std::int64_t launched = 0;  // the coordinator's launched_process()
-    // exit_done: the run takes place. Otherwise why not: nothing_to_do, or an exit status.
+    // exit_done: the run takes place. Otherwise why not: one of those above, or an exit status.
     std::int64_t status = exit_done;
     Worker worker = -1;      // -1: no worker; the rank is a standby rank, idle, or scores models
     int began_with = 0;      // workers that the run began with
@@ -33,6 +35,7 @@ struct JoinReply {
 
 /// What the ranks say of themselves. Element 0 is that of rank 1.
 struct Hellos {
+    std::vector<int> left;  // ranks that have spoken, and this one
     std::vector<std::string> hosts, plugins;
     std::vector<std::vector<std::string>> alike;  // to_be_alike()
     std::vector<std::int64_t> free;               // bytes of memory
@@ -40,7 +43,9 @@ struct Hellos {
 };
 
 /// Waits for the hello of every other rank. On the coordinator.
-Hellos receive_hellos(transport::Endpoint& endpoint);
+/// @param patience  seconds after which a rank that has not spoken is taken for dead
+/// @throws transport::Unreachable  if there is no end to that, and a rank is dead
+Hellos receive_hellos(transport::Endpoint& endpoint, Seconds patience);
 /// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
 /// the bells that it has made, the bytes of memory that it may take, its host, its plugins, and its
 /// options.
@@ -50,14 +55,18 @@ void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& al
 /// Sends every other rank its join reply. On the coordinator.
 /// @param common  what the replies of all ranks have
 /// @param chosen  with the files of the run
+/// @param left    ranks, as Hellos has them
 /// @param ranks   for each worker, its rank; none if the run does not take place
 /// @param own     fills in what is of one rank
 void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
-                       const Settings& chosen, const std::vector<int>& ranks = {},
+                       const Settings& chosen, const std::vector<int>& left,
+                       const std::vector<int>& ranks = {},
                        const std::function<void(int rank, JoinReply&)>& own = {});
 /// Waits for the join reply of this rank.
 /// @param settings  gets the files of the run as the coordinator has chosen them, because whoever
 ///                  takes its place writes them
-JoinReply receive_join_reply(transport::Endpoint& endpoint, Settings& settings);
+/// @return it, and the ranks that are left
+std::pair<JoinReply, std::vector<int>> receive_join_reply(transport::Endpoint& endpoint,
+                                                          Settings& settings);
 
 }  // namespace quorate

@@ -73,8 +73,8 @@ double saved_by_node(const Moved& moved)
            moved.read;
 }
 
-// Whether shares take at most half the time of that, from the last answer to the workers' next
-// points. By node the nodes take turns, and a step that needs few answers waits for few nodes.
+// Whether shares take at most half the time of the other ways, from the last answer to the workers'
+// next points. By node the nodes take turns, and a step that needs few answers waits for few nodes.
 bool shares_are_faster(const Moved& moved)
 {
     const auto in_or_out =
@@ -146,14 +146,16 @@ Aggregation aggregation_of(const Training& training, const std::vector<WorkerInf
     if (wanted == "flat" || !adds_up(training.coding->needs) || hosts < 2) return {};
     if (wanted != "auto") return {way_of(wanted), numbers_of(nodes, workers)};
     const auto all = moved(training, workers, nodes);
-    if (saved_by_node(all) <= 0) return {};
     const auto parameters = training.model ? training.width() : training.columns;
     // Without a checkpoint a resilient run would not survive the death of an owner.
+    const bool is_resilient = settings.has("resilient") && settings.on("resilient");
     const bool allowed = why_no_shares(training).empty() &&
                          std::cmp_greater_equal(parameters, sum_block * hosts) &&
-                         (!settings.on("resilient") || settings.on("checkpoint"));
-    return {allowed && shares_are_faster(all) ? Aggregation::Way::shares : Aggregation::Way::node,
-            numbers_of(nodes, workers)};
+                         (!is_resilient || settings.on("checkpoint"));
+    if (allowed && shares_are_faster(all))
+        return {Aggregation::Way::shares, numbers_of(nodes, workers)};
+    if (saved_by_node(all) <= 0) return {};
+    return {Aggregation::Way::node, numbers_of(nodes, workers)};
 }
 
 bool goes_on_over_shares(const Settings& settings, const trace::Trace& trace)

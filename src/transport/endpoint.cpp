@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "transport/clock.hpp"
+
 namespace quorate::transport {
 
 void Endpoint::begin_era(int era)
@@ -51,16 +53,21 @@ std::optional<Message> Endpoint::take_from(int rank)
     }
 }
 
-Message Endpoint::receive_from(int rank)
+std::optional<Message> Endpoint::receive_from(int rank, Seconds until)
 {
     restart_wait();
-    for (bool last_look = false;; wait()) {
-        if (auto message = take_from(rank)) return std::move(*message);
+    for (bool last_look = false;; wait(until - clock_seconds())) {
+        if (auto message = take_from(rank)) return message;
         // What it sent before it ended may have come between the looks at messages and at the end.
-        if (last_look)
-            throw Unreachable(fmt::format("rank {} has ended, or cannot be reached", rank));
-        last_look = has_ended(rank) || is_unreachable(rank);
+        if (last_look) return std::nullopt;
+        last_look = has_ended(rank) || is_unreachable(rank) || clock_seconds() >= until;
     }
+}
+
+Message Endpoint::receive_from(int rank)
+{
+    if (auto message = receive_from(rank, never)) return std::move(*message);
+    throw Unreachable(fmt::format("rank {} has ended, or cannot be reached", rank));
 }
 
 Message Endpoint::receive_any()

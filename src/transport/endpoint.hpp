@@ -95,6 +95,9 @@ public:
     /// Waits for the next message of a rank; those of others wait for receive().
     /// @throws Unreachable if that rank has ended, or cannot be reached
     Message receive_from(int rank);
+    /// The same, until a time of the clock.
+    /// @return nothing if it has not come by then, or never will
+    std::optional<Message> receive_from(int rank, Seconds until);
     /// Waits for a message from any rank. @throws as advance()
     Message receive_any();
     /// Waits until all messages have left but those to ranks that are forsaken or unreachable.

@@ -192,7 +192,7 @@ def test_a_run_says_how_it_goes_on_from_any_folder(gaussians, tmp_path, monkeypa
 def test_a_run_does_not_go_on_with_other_events(gaussians, tmp_path):
     events = tmp_path / "e.txt"
     events.write_text("2r leave 1\n4r join 1\n")
-    words = ["--data", gaussians, "--workers", 3, "--step", 0.1, "--rounds", 100000, "--quiet"]
+    words = ["--data", gaussians, "--workers", 3, "--step", 0.1, "--rounds", 1000000, "--quiet"]
     stopped(start("run", *words, "--events", events, "--folder", tmp_path), tmp_path / "0001")
     resume = ["run", "--folder", tmp_path / "0001", "--resume", "--quiet"]
     events.write_text("2r leave 2\n4r join 2\n")

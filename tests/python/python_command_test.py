@@ -151,7 +151,7 @@ def test_a_run_in_a_folder_goes_on_with_its_plugin(plugin, gaussians, tmp_path):
     (work / "own.py").write_text("from beside import FIRST\n" + plugin.read_text())
     (work / "beside.py").write_text("FIRST = 1\n")
     words = ["--data", gaussians, "--scheme", "fastest", "--responders", 2, "--step", 0.1]
-    words += ["--workers", 3, "--rounds", 100000, "--plugin", "own.py", "--folder", "runs"]
+    words += ["--workers", 3, "--rounds", 1000000, "--plugin", "own.py", "--folder", "runs"]
     folder = work / "runs" / "0001"
     done = stopped(folder, "run", *words, cwd=work)
     printed = re.search(r"; (--folder \S+ --resume) goes on", done.stderr).group(1)

@@ -63,7 +63,7 @@ if rank == 0:
     flat = q.simulate(task, workers=4, **common)
     assert np.array_equal(run.model, simulated.model)
     assert not np.array_equal(run.model, flat.model)
-    np.testing.assert_allclose(run.model, flat.model, atol=0.01)
+    np.testing.assert_allclose(run.model, flat.model, atol=0.05)
     print("good")
 """
     rank = "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
