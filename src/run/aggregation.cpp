@@ -31,7 +31,8 @@ bool adds_up(const Needs& needs)
 // What a round moves between nodes, at least: a union of supports is counted as no smaller than
 // all parameters or all supports are.
 struct Moved {
-    double used;                              // share of the answers that a step needs
+    double used;                              // share of the answers that a step takes
+    double enough = 1;                        // the same of a code whose replicas answer in time
     double all = 0, least = never, most = 0;  // bytes of the unions of all nodes, and of one
     double others = 0;                        // of those but the coordinator's
     double flat = 0;                          // of all contributions of other nodes
@@ -47,6 +48,9 @@ Moved moved(const Training& training, const std::vector<WorkerInfo>& workers, co
     Moved all{.used = static_cast<double>(answers) / static_cast<double>(workers.size())};
     const auto parameters =
         static_cast<double>(training.model ? training.width() : training.columns);
+    double rows = 1;
+    for (const auto& worker : workers) rows += static_cast<double>(worker.rows);
+    all.enough = std::min(all.used, (static_cast<double>(training.rows) + 1) / rows);
     for (const auto& node : nodes.names) {
         double columns = 0;
         for (const auto& worker : workers)
@@ -74,14 +78,14 @@ double saved_by_node(const Moved& moved)
 }
 
 // Whether shares take at most half the time of the other ways, from the last answer to the workers'
-// next points. By node the nodes take turns, and a step that needs few answers waits for few nodes.
+// next points. By node the nodes take turns, and a code with replicas waits for few of them.
 bool shares_are_faster(const Moved& moved)
 {
     const auto in_or_out =
         std::max(moved.most * moved.nodes, moved.all - moved.least) / (moved.nodes + 1);
     const auto shares =
         (1 + moved.used) * in_or_out / bandwidth + 4 * latency + 4 * moved.nodes * overhead;
-    return shares < moved.used * moved.others / bandwidth;
+    return shares < moved.enough * moved.others / bandwidth;
 }
 
 // The numbers of the nodes of workers.
