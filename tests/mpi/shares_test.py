@@ -107,7 +107,6 @@ def test_a_run_goes_on_from_its_checkpoint(before, after, optimizer, wide, tmp_p
             assert numpy.array_equal(one[name][:], other[name][:]), name
 
 
-@pytest.mark.launcher
 def test_a_run_goes_back_to_its_checkpoint_without_an_owner(hosts, wide, tmp_path):
     trace, checkpoint = tmp_path / "run.h5", tmp_path / "c.h5"
     words = ["--delay", "constant:0.02", "--rounds", 100, *SHARES, "--resilient", "--resume"]
@@ -197,7 +196,6 @@ def test_too_few_parameters_are_refused(sparse, tmp_path):
 
 
 # Whoever takes the coordinator's place is on its host (rank 1), or on another one.
-@pytest.mark.launcher
 @pytest.mark.parametrize("way", ["shares", "flat", *whole(("node",))])
 @pytest.mark.parametrize("dead", [[0], [0, 1, 2]], ids=["rank", "ranks of its host"])
 def test_another_rank_takes_the_place_of_the_coordinator(way, dead, hosts, wide, tmp_path):
