@@ -433,6 +433,45 @@ End lead(const Settings& settings, transport::Endpoint& world, const Coordinator
 
 namespace {
 
+// What a rank does in a run that takes place, until that ends or goes back.
+Attempt work(const Settings& settings, transport::Endpoint& endpoint, const JoinReply& join_reply,
+             WorkerMemory& memory, const std::atomic<bool>& leave, bool succeeds)
+{
+    auto training = build(settings, endpoint.size(), join_reply.began_with);
+    RankWorker worker(
+        endpoint, *training.data, training.computing(), training.engine.reencode,
+        [&](const Ownership& ownership, transport::Relay& relay) {
+            own_share(training, ownership, relay, endpoint.size());
+        },
+        {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
+        settings.seconds("timeout", 0.1), memory);
+    if (join_reply.worker >= 0 && !join_reply.loads)
+        worker.present();
+    else if (join_reply.worker >= 0)
+        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
+    bool orphaned = false;
+    try {
+        const auto ending = worker.run(leave);
+        if (ending == Ending::together) return {{exit_done}};
+        if (ending == Ending::regroup) return {{exit_done}, {}, worker.left()};
+    } catch (const Orphaned&) {
+        // Nothing is logged here: whoever saw the coordinator end has reported it.
+        if (!settings.on("resilient")) return {{exit_failed, false}};
+        orphaned = true;
+    } catch (const transport::Unreachable&) {
+        // In a resilient run the coordinator may have ended.
+        if (!settings.on("resilient")) throw;
+        orphaned = true;
+    }
+    if (orphaned && succeeds && may_be_succeeded(settings)) {
+        const GoBack::Loss loss{"the coordinator is dead", 0, clock_seconds()};
+        const bool lost = !endpoint.has_ended(0);
+        if (auto left = worker.succeed(); !left.empty())
+            return {{exit_done, false, lost}, loss, std::move(left)};
+    }
+    return {{exit_done, false}};  // the status of a resilient run is the coordinator's
+}
+
 // The part of a rank that is not the coordinator, until the run ends or goes back.
 // @param settings  as receive_join_reply() has it
 // @param alike     to_be_alike() of the options that were given
@@ -476,40 +515,9 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
     if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 0.1);
     transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
     has_started();
-    auto training = build(settings, endpoint.size(), join_reply.began_with);
-    RankWorker worker(
-        endpoint, *training.data, training.computing(), training.engine.reencode,
-        [&](const Ownership& ownership, transport::Relay& relay) {
-            own_share(training, ownership, relay, endpoint.size());
-        },
-        {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
-        settings.seconds("timeout", 0.1), memory);
-    if (join_reply.worker >= 0 && !join_reply.loads)
-        worker.present();
-    else if (join_reply.worker >= 0)
-        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
-    bool orphaned = false;
-    try {
-        const auto ending = worker.run(leave);
-        if (ending == Ending::together) return {{exit_done}};
-        if (ending == Ending::regroup) return {{exit_done}, {}, worker.left()};
-    } catch (const Orphaned&) {
-        // Nothing is logged here: whoever saw the coordinator end has reported it.
-        if (!settings.on("resilient")) return {{exit_failed, false}};
-        orphaned = true;
-    } catch (const transport::Unreachable&) {
-        // In a resilient run the coordinator may have ended.
-        if (!settings.on("resilient")) throw;
-        orphaned = true;
-    }
-    if (orphaned && succeeds && may_be_succeeded(settings)) {
-        const GoBack::Loss loss{"the coordinator is dead", 0, clock_seconds()};
-        const bool lost = !endpoint.has_ended(0);
-        if (auto left = worker.succeed(); !left.empty())
-            return {{exit_done, false, lost}, loss, std::move(left)};
-    }
-    let_go_first();
-    return {{exit_done, false}};  // the status of a resilient run is the coordinator's
+    auto attempt = work(settings, endpoint, join_reply, memory, leave, succeeds);
+    if (!attempt.end.finalize && attempt.left.empty()) let_go_first();
+    return attempt;
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace quorate {
 void WholeVectors::add(const SliceName& name, ConstNumbers own, std::shared_ptr<const void> memory,
                        bool sliced, Take take)
 {
-    auto& vector = vectors_.emplace_back(Vector{name, own.precision(), std::move(take), {}, 0});
+    vectors_.push_back({name, own.precision(), std::move(take), {}, 0});
+    auto& vector = vectors_.back();
     vector.slices.resize(sliced ? shares_.count() : 1);
     const auto whole = sliced ? static_cast<std::size_t>(shares_.bounds.back()) : own.size();
     vector.slices[0] = VectorPiece{0, whole, own, std::move(memory)};

@@ -24,10 +24,12 @@ bool Endpoint::keep(Message& message)
 {
     const int tag = static_cast<int>(message.tag);
     const int era = tag / tags_of_era;
+    if (era == era_) {
+        message.tag = static_cast<Tag>(tag % tags_of_era);
+        return true;
+    }
     if (era > era_) later_.push_back(std::move(message));
-    if (era != era_) return false;
-    message.tag = static_cast<Tag>(tag % tags_of_era);
-    return true;
+    return false;
 }
 
 std::optional<Message> Endpoint::receive()
