@@ -88,6 +88,7 @@ Seconds patience_of(const Settings& settings) { return 30 + 15 * settings.second
 End dismiss(transport::Endpoint& endpoint, const Settings& settings, const SharedAddress& bells,
             int status)
 {
+    has_started();
     std::vector<int> all(static_cast<std::size_t>(endpoint.size()));
     std::iota(all.begin(), all.end(), 0);
     send_join_replies(endpoint, {.bells = bells, .launched = launched_process(), .status = status},
@@ -498,6 +499,7 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
         if (here) outlive(static_cast<pid_t>(join_reply.launched), 5);
     };
     if (join_reply.status != exit_done) {
+        has_started();  // and Hydra is told of the end, whatever it notices first
         behind.send(0, transport::Tag::farewell, behind.pool().take(0));
         // The coordinator of a resilient run may end as soon as it has this message, and before the
         // message has left here.

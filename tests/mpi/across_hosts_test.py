@@ -187,7 +187,7 @@ def test_ranks_end_without_the_coordinators_host_and_the_run_goes_on_elsewhere(
     job = start_resilient(hosts, gaussians, trace, *words, timeout=0.5)
     hosts.kill("n1")
     job.wait()
-    # Who hears nothing of the coordinator for ten timeouts leaves.
+    # The others take the coordinator's place, unless the launcher, which was there, ends them too.
     wait_until(lambda: not any(hosts.processes(host) for host in hosts.names))
     places = {"n2": 3, "n3": 3, "n4": 3}
     words = run_words(gaussians, trace, *resilient(), "--rounds", 80, *words)
