@@ -154,8 +154,7 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
             [&](const Progress& progress) { updated = static_cast<std::size_t>(progress.model); },
         .done = [&](const Update& update) { return stopping.done(update); }};
     Snapshot last;
-    // The coordinator's --folder chooses the --checkpoint.
-    if (training.settings.on("checkpoint") || training.settings.on("folder"))
+    if (training.settings.on("checkpoint"))
         observer.snapshot = [&](Snapshot snapshot) { last = std::move(snapshot); };
     fleet.join_from([&] { return vectors_of(last, optimizers); });
     engine.run(fleet.ended(), observer);

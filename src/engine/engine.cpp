@@ -66,6 +66,7 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
 
 std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
 {
+    keeps_cached_ = observer.snapshot != nullptr;
     (history_ ? later_observer_ : observer_) = std::move(observer);
     run_rounds(stop);
     live_.for_each([this](const Live& one) { finish(one); });
@@ -233,7 +234,7 @@ void Engine::receive(std::vector<Arrival> arrivals)
             count = std::max(count, arrival.draw + 1);
         }
         if (answered(*open)) members_.settled(open->worker, open->id);
-        if (options_.keeps_cached)
+        if (keeps_cached_)
             cached_.answered(open->worker, open->id, arrival.versions, answered(*open));
         if (open->last < open->first) open->first = contributions_;
         open->last = contributions_;
@@ -296,8 +297,7 @@ void Engine::carry_out(Dispatch& task)
     quiescent_ = false;
     const auto context = context_of(task);
     if (options_.keeps_inner) task.local = local_.opened(task);
-    if (options_.keeps_cached && std::ranges::any_of(task.plan->parts, is_cached))
-        cached_.opened(task);
+    if (keeps_cached_ && std::ranges::any_of(task.plan->parts, is_cached)) cached_.opened(task);
     hand_over(task);
     open_.add({.id = task.task,
                .worker = task.worker,
@@ -354,7 +354,7 @@ void Engine::carry_out(const Close& close)
         }
         members_.settled(open.worker, open.id);
         if (options_.keeps_inner) local_.closed(open.worker, open.id);
-        if (options_.keeps_cached) cached_.closed(open.worker, open.id);
+        if (keeps_cached_) cached_.closed(open.worker, open.id);
         fleet_->close(open.worker, open.id);
         if (open.first <= open.last) first = std::min(first, open.first);
         last = std::max(last, open.last);

@@ -51,8 +51,6 @@ struct EngineOptions {
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
     /// Whether the optimisers of local steps go on with their states, each in its worker.
     bool keeps_inner = false;
-    /// Whether the points of gradients that workers cache stay alive, for checkpoints.
-    bool keeps_cached = false;
     EstimateOptions estimates = {};
     PointMemory* point_memory = nullptr;  // where points lie; null: on the heap
 };
@@ -245,7 +243,8 @@ private:
     Numbered<Context> contexts_;
     std::optional<std::size_t> newest_context_;  // that of the last task; in use if it is open
     LocalStates local_;                          // of workers, if EngineOptions::keeps_inner
-    CachedPoints cached_{points_};               // by workers, if EngineOptions::keeps_cached
+    CachedPoints cached_{points_};               // by workers, if keeps_cached_
+    bool keeps_cached_ = false;                  // because snapshots are taken
     MembershipTable members_;
     std::vector<std::int64_t> counts_;      // by worker, its own count of tasks (own_count)
     Renumbering names_;                     // between the scheme's numbers and the run's

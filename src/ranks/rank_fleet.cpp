@@ -110,11 +110,12 @@ std::vector<int> RankFleet::finish(Ending ending)
             return true;
         });
     std::ranges::sort(left);
-    if (ending == Ending::regroup)
+    if (ending == Ending::regroup) {
+        const auto bytes =
+            make_message(mailbox_.pool(), [&](MessageWriter& out) { out.put_list(left); });
         for (std::size_t i = 1; i < left.size(); ++i)
-            mailbox_.send_aside(
-                left[i], transport::Tag::regroup,
-                make_message(mailbox_.pool(), [&](MessageWriter& out) { out.put_list(left); }));
+            mailbox_.send_aside(left[i], transport::Tag::regroup, bytes);
+    }
     if (ending != Ending::apart) endpoint_.flush();
     return left;
 }

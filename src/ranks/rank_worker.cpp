@@ -130,13 +130,8 @@ void RankWorker::await_others()
 {
     owner_.reset();
     clear();
-    const auto receive = [this](const transport::Message& message) {
-        if (message.tag == transport::Tag::regroup)
-            left_ = MessageReader(*message.bytes).get_list<std::vector<int>>();
-        else
-            succession_.take(message);
-    };
-    for (mailbox_.poll(receive); left_.empty(); mailbox_.poll(receive)) mailbox_.wait();
+    const auto receive = [this](const transport::Message& message) { succession_.take(message); };
+    for (mailbox_.poll(receive); left().empty(); mailbox_.poll(receive)) mailbox_.wait();
 }
 
 void RankWorker::poll()

@@ -49,7 +49,7 @@ public:
     /// reached
     Ending run(const std::atomic<bool>& leave);
     /// The ranks that are left, ascending, if that is how the run ends.
-    const std::vector<int>& left() const { return left_; }
+    const std::vector<int>& left() const { return succession_.left(); }
     /// To be called when the coordinator is dead. As Succession::agree().
     std::vector<int> succeed();
 
@@ -106,7 +106,6 @@ private:
     std::optional<TaskExecution> execution_;        // of the running task
     bool stopped_ = false;
     Ending ending_ = Ending::together;
-    std::vector<int> left_;                  // ranks
     std::optional<Seconds> asked_to_leave_;  // when the signal was seen
     bool has_left_ = false;
     std::int64_t count_ = 0;             // tasks begun that are keyed by this count

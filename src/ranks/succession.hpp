@@ -26,6 +26,8 @@ public:
 
     /// Takes a message. @return whether it was for this object
     bool take(const transport::Message& message);
+    /// The ranks that are left, as the coordinator or the next one has said; empty: neither has.
+    const std::vector<int>& left() const { return left_; }
     /// Whether another rank has said that the coordinator is dead.
     bool is_asked() const { return !left_.empty() || !dead_for_.empty(); }
     /// Whether this rank says so, too, where it is asked.
@@ -43,7 +45,7 @@ private:
     transport::Endpoint& endpoint_;
     Seconds timeout_;
     std::set<int> dead_for_;  // ranks that have said that the coordinator is dead
-    std::vector<int> left_;   // as the next coordinator has said
+    std::vector<int> left_;   // as left() has them
 };
 
 }  // namespace quorate

@@ -210,3 +210,21 @@ def test_a_replay_takes_the_folder_for_the_trace(gaussians, tmp_path):
         assert (trace["model/final"][:] == final(folder)).all()
     done = call("simulate", "--quiet", "--replay", folder, "--trace", folder / "trace.h5")
     assert done.returncode == 2 and "is the trace that is replayed" in done.stderr
+
+
+def test_a_run_whose_workers_cache_gradients_goes_on_from_its_folder(tmp_path):
+    """Its checkpoint has the points at which these were taken."""
+    data, folder, again = tmp_path / "data.h5", tmp_path / "0001", tmp_path / "again.h5"
+    size = ["--rows", 400, "--columns", 20000, "--nnz-per-row", 30, "--seed", 5]
+    assert call("generate", *size, "--output", data).returncode == 0
+    words = ["--data", data, "--workers", 6, "--scheme", "dsag", "--cache", "worker"]
+    words += ["--subpartitions", 3, "--collect", 3, "--batch", 100, "--step", 0.1]
+    words += ["--rounds", 150, "--delay", "exponential:0.02", "--quiet"]
+    stopped(start("run", *words, "--folder", tmp_path), folder)
+    done = call("run", "--folder", folder, "--resume", "--quiet")
+    assert done.returncode == 0, done.stderr
+    trace = folder / "trace.h5"
+    done = call("simulate", "--replay", trace, "--trace", again, "--quiet")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(trace, "r") as one, h5py.File(again, "r") as other:
+        assert numpy.array_equal(one["iterate/model"][:], other["iterate/model"][:])
