@@ -14,6 +14,10 @@ namespace quorate {
 
 namespace {
 
+constexpr std::size_t enough_pieces = 2;  // that are on their way at a time
+constexpr double forgets = 0.9;           // of how long pieces took, with each that leaves
+constexpr double much_slower = 4;         // than other nodes
+
 template <class Sequence, class Value>
 bool contains(const Sequence& sequence, const Value& value)
 {
@@ -106,6 +110,7 @@ void Leaders::appoint(Node& node)
     node.knows_supports = false;
     node.points.clear();
     node.arriving = -1;
+    node.pieces.clear();
     node.sum.reset();
     for (auto& one : node.handed_out) one.told = false;
 }
@@ -200,10 +205,13 @@ void Leaders::tell_released(std::vector<KeptBlock>& released)
 
 // Points go to one node after the other: sent side by side they would all come when the last one
 // does, and those who have one early can answer early. They go in pieces, so that one which nobody
-// wants any more is given up.
+// wants any more is given up. A node whose pieces take longer than those of others, because its
+// link is slow or its leader has stopped, gets its points beside them: they do not wait for it.
 void Leaders::send(std::vector<KeptBlock>& released)
 {
     if (!released.empty()) tell_released(released);
+    look_at_pieces();
+    const auto slow = much_slower * usual_time_of_pieces();
     for (std::size_t looked = 0; looked < nodes_.size(); ++looked) {
         auto& node = nodes_[turn_];
         while (node.leader >= 0) {
@@ -214,34 +222,47 @@ void Leaders::send(std::vector<KeptBlock>& released)
                 hand_out(node, next->version);
                 continue;
             }
-            if (enough_under_way()) return;
-            if (has_stalled()) break;
+            const bool beside = node.piece_takes > slow;
+            if (!beside && enough_under_way(slow)) return;
+            if (node.pieces.size() >= enough_pieces) break;
             send_piece(node, next->version, *next->point);
         }
         turn_ = (turn_ + 1) % nodes_.size();
     }
 }
 
-// Whether as many pieces are on their way to leaders as keep the link busy.
-bool Leaders::enough_under_way()
+// Takes note of which pieces have left, and of how long pieces take of late.
+void Leaders::look_at_pieces()
 {
-    constexpr std::size_t enough = 2;
     const auto now = clock_seconds();
-    drop_if(pieces_, [&](auto& one) {
-        const bool there = one.second.has_left();
-        if (there) piece_takes_ = std::max(piece_takes_, now - one.first);
-        return there;
-    });
-    return pieces_.size() >= enough && now - pieces_.front().first < 2 * piece_takes_;
+    for (auto& node : nodes_) {
+        Seconds slowest = 0;
+        drop_if(node.pieces, [&](auto& one) {
+            slowest = std::max(slowest, now - one.first);
+            const bool there = one.second.has_left();
+            if (there) node.piece_takes = std::max(least_time_of_piece, forgets * node.piece_takes);
+            return there;
+        });
+        node.piece_takes = std::max(node.piece_takes, slowest);
+    }
 }
 
-// Whether pieces are on their way for so long that their leader may have stopped. Others need not
-// wait for it then.
-bool Leaders::has_stalled()
+// How long pieces take to the node that gets them fastest.
+Seconds Leaders::usual_time_of_pieces() const
 {
-    if (pieces_.empty() || clock_seconds() - pieces_.front().first < 2 * piece_takes_) return false;
-    pieces_.clear();
-    return true;
+    Seconds usual = never;
+    for (const auto& node : nodes_)
+        if (node.leader >= 0) usual = std::min(usual, node.piece_takes);
+    return usual;
+}
+
+// Whether as many pieces are on their way as keep the coordinator's link busy.
+bool Leaders::enough_under_way(Seconds slow) const
+{
+    std::size_t under_way = 0;
+    for (const auto& node : nodes_)
+        if (node.piece_takes <= slow) under_way += node.pieces.size();
+    return under_way >= enough_pieces;
 }
 
 // Sends the next piece of a point to the leader of a node.
@@ -252,8 +273,8 @@ void Leaders::send_piece(Node& node, Version version, ConstNumbers point)
     const auto count = std::min<std::size_t>(point_piece, size - node.sent);
     auto bytes = encode_piece({version, static_cast<std::int64_t>(node.sent), node.lead}, count,
                               *node.touched, point, wire_, mailbox_.pool());
-    pieces_.emplace_back(clock_seconds(),
-                         mailbox_.send(membership_.rank(node.leader), transport::Tag::point_piece,
+    node.pieces.emplace_back(
+        clock_seconds(), mailbox_.send(membership_.rank(node.leader), transport::Tag::point_piece,
                                        std::move(bytes)));
     node.sent += count;
     if (node.sent < size) return;

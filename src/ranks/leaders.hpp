@@ -83,6 +83,9 @@ private:
         Point point;
         bool told = false;  // the leader has been told
     };
+    // What a piece takes at least, as far as nodes are compared: less may be chance.
+    static constexpr Seconds least_time_of_piece = 0.01;
+
     // A node with a leader: one of its workers, that hands out points and adds up contributions.
     struct Node {
         std::vector<Worker> workers = {};
@@ -95,6 +98,9 @@ private:
         std::vector<Version> points = {};             // that the leader has
         Version arriving = -1;  // the point of which it has the first `sent` numbers; -1: none
         std::size_t sent = 0;
+        // Pieces of points on their way to the leader, and since when.
+        std::vector<std::pair<Seconds, transport::Ticket>> pieces = {};
+        Seconds piece_takes = least_time_of_piece;  // the slowest of late
         std::vector<HandedOut> handed_out = {};
         std::vector<Worker> replaced = {};           // by ranks that may be on any node
         Worker asked = -1;                           // the leader that was asked for a sum
@@ -111,8 +117,9 @@ private:
     void appoint(Node& node);
     void tell_supports(Node& node);
     void tell_released(std::vector<KeptBlock>& released);
-    bool enough_under_way();
-    bool has_stalled();
+    void look_at_pieces();
+    Seconds usual_time_of_pieces() const;
+    bool enough_under_way(Seconds slow) const;
     void send_piece(Node& node, Version version, ConstNumbers point);
     void hand_out(Node& node, Version version);
     [[noreturn]] static void lose(const Node& node);
@@ -126,9 +133,6 @@ private:
     std::int64_t requests_ = 0;  // for sums, so far
     std::int64_t leads_ = 0;     // messages that told leaders of supports, so far
     std::size_t turn_ = 0;       // the node that gets points next
-    // Pieces of points on their way to leaders, and since when; how long the slowest took.
-    std::vector<std::pair<Seconds, transport::Ticket>> pieces_;
-    Seconds piece_takes_ = 0.01;
 };
 
 }  // namespace quorate
