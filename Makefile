@@ -254,7 +254,7 @@ included       := $(addprefix $(B)/include/quorate/,build.hpp $(front) $(public_
 purposes  := cluster analysis-tests python python-tests docs fuzz
 jobs_of_python := load-time advice dsag local-tuning
 jobs      := demo amazon elastic networks headline gallery claims $(jobs_of_python)
-benches_of_python := $(addprefix bench-,ranks hosts nodes lbfgs python torch)
+benches_of_python := $(addprefix bench-,ranks hosts nodes memory lbfgs python torch)
 .PHONY: help info deps configure build python wheel test test-all tests-ready check-layers coverage chaos \
         experiments cluster-demo fuzz fuzzers plot container format lint docs install uninstall clean force \
         bench bench-against bench-rivals bench-report $(jobs) $(benches_of_python) $(purposes:%=%-deps)
@@ -523,6 +523,7 @@ bench-rivals: build $(rival_programs) ## rounds and gradients beside a bare loop
 bench-ranks: build ## what a run costs by its number of ranks; ARGS="--ranks 26,201"
 bench-hosts: build cluster-deps ## what one slow link among hosts costs a round, by scheme; as root
 bench-nodes: build $(B)/rivals/allreduce $(B)/rivals/one_hot cluster-deps ## rounds over hosts with slow links by --aggregate, beside allreduce and simulated, as root; ARGS="--dense" (QUORATE_DATA=folder)
+bench-memory: build cluster-deps ## what a wide model takes of each rank's memory over hosts, by --aggregate; as root; ARGS="--columns 1000000"
 bench-lbfgs: build ## rounds of lbfgs beside those of TAO's LMVM and of agd; ARGS="--only a9a" (QUORATE_DATA=folder)
 bench-python: build python ## what Python costs: import, a scheme, a model, a network of PyTorch
 bench-torch: build python ## training of PyTorch's modules beside a plain loop and DistributedDataParallel; ARGS="--only slow" (QUORATE_DATA=folder)

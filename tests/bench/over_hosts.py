@@ -6,7 +6,8 @@ Of each run the mean of the rounds but the first ones counts. Bytes are those of
 one way, as the host's network counts them, without those of a run of few rounds.
 
 The rivals are gradient descent with an allreduce of the dense gradient, one process a host: gloo's
-ring, and MPI_Allreduce. Both have (almost) no gradient to compute, so they are at their best.
+ring, and MPI_Allreduce. Both have (almost) no gradient to compute, so they are at their best. On
+dense data there is gloo's ring with the gradient of a host's rows, too.
 """
 import json
 import subprocess
@@ -16,11 +17,12 @@ import h5py
 
 from program import BUILD, REPOSITORY, Job, attributes_of, call
 
-WORKERS = 8  # of a host
-SCHEMES = {"uncoded": lambda hosts: ("uncoded", WORKERS * hosts)}
-SCHEMES["frc"] = lambda hosts: ("frc --stragglers 2", WORKERS * hosts // 3 * 3)
+# Of each its words, and of how many workers the number is a multiple.
+SCHEMES = {"uncoded": ("uncoded", 1), "frc": ("frc --stragglers 2", 3)}
+DENSE_ROWS, DENSE_COLUMNS = 4, 241915  # of a worker; as many columns as the Amazon data have
 GLOO = REPOSITORY / "tests" / "bench" / "rivals" / "gloo_allreduce"
 RIVALS = ["gloo", "MPI"]
+COMPUTES = "gloo, with gradients"
 LEFT_OUT = 5  # rounds at the beginning
 LONGEST = 900  # seconds
 GOODPUT = 8948 / 9014  # of a link's rate: what TCP, IP and Ethernet leave of a full packet
@@ -30,6 +32,12 @@ def places(workers, hosts):
     """Ranks of each host: as evenly as it goes, and the coordinator on the first one."""
     counts = [(workers + hosts - 1 - host) // hosts + (host == 0) for host in range(hosts)]
     return {f"n{host + 1}": count for host, count in enumerate(counts)}
+
+
+def workers_of(scheme, given):
+    """How many there are on all hosts."""
+    multiple = SCHEMES[scheme][1]
+    return given.workers * given.hosts // multiple * multiple
 
 
 def checked(done, what):
@@ -51,22 +59,26 @@ class OverHosts:
     def __init__(self, given, hosts, data, folder):
         self.given, self.hosts, self.data, self.folder = given, hosts, data, folder
         self.started = {}  # bytes of a run of few rounds, by name
-        with h5py.File(data, "r", locking=False) as file:
-            self.columns = int(file.attrs["columns"])
+        if data:
+            with h5py.File(data, "r", locking=False) as file:
+                self.columns = int(file.attrs["columns"])
 
     def ms(self, ends):
         return 1e3 * float(ends[-1] - ends[LEFT_OUT - 1]) / self.given.rounds
 
     def words(self, scheme, way, rounds):
-        words, workers = SCHEMES[scheme](self.given.hosts)
-        common = ["--data", self.data, "--workers", workers, "--scheme", *words.split()]
-        common += ["--step", 10, "--optimizer", "agd-eh", "--rounds", rounds]
-        return common + ["--evaluate-every", 0, "--aggregate", way, "--overwrite", "--quiet"]
+        common = ["--workers", workers_of(scheme, self.given), "--rounds", rounds]
+        common += ["--scheme", *SCHEMES[scheme][0].split()]
+        common += ["--aggregate", way, "--overwrite", "--quiet"]
+        if not self.data:
+            return common + ["--dry", "--columns", self.given.columns]
+        learning = ["--step", 10, "--optimizer", "agd-eh", "--evaluate-every", 0]
+        return common + ["--data", self.data, *learning]
 
     def run(self, scheme, way, rounds):
         """When each round ended."""
         trace = f"{self.folder}/run.h5"
-        where = places(SCHEMES[scheme](self.given.hosts)[1], self.given.hosts)
+        where = places(workers_of(scheme, self.given), self.given.hosts)
         job = self.hosts.start(where, "run", *self.words(scheme, way, rounds), "--trace", trace)
         checked(job.wait(LONGEST), f"{scheme} {way}")
         with h5py.File(trace, "r", locking=False) as file:
@@ -99,6 +111,8 @@ class OverHosts:
             env = {"MASTER_ADDR": names[0], "MASTER_PORT": "29500", "WORLD_SIZE": str(len(names))}
             env["GLOO_SOCKET_IFNAME"] = "eth0"
             words = [sys.executable, GLOO, self.columns, rounds]
+            if rival == COMPUTES:
+                words.append(DENSE_ROWS * self.given.workers)
             jobs = [
                 Job(self.hosts.on(name, *words), {**env, "RANK": str(rank)})
                 for rank, name in enumerate(names)
