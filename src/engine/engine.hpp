@@ -46,6 +46,7 @@ struct EngineOptions {
     std::int64_t evaluate_every =
         1;  // keep each model after every so many of its updates, and the last; 0: none
     Arrivals arrivals = Arrivals::all;
+    bool weights = false;      // the trace has the weights of all terms of estimates
     ChurnSchedule churn = {};  // who leaves, dies and joins when
     OnLoss on_loss = OnLoss::stop;
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
@@ -182,6 +183,7 @@ private:
     void carry_out(const Close& close);
     void carry_out(const Fill& fill);
     void carry_out(const Combine& combine);
+    void tell_weights(const Step& step);
     void carry_out(const Step& step);
     std::vector<Summand> summands(const Step& step, bool one_by_one);
     std::vector<Summand> summands(const std::vector<Placed>& terms);

@@ -209,6 +209,21 @@ trace::Round Engine::summary(const Step& step, std::span<const Summand> placed,
     return row;
 }
 
+// Adds the weights of the terms of this round's estimate to the trace. Until then its contributions
+// live.
+void Engine::tell_weights(const Step& step)
+{
+    if (!options_.weights) return;
+    const auto tell = [&](const Live& one, double weight) {
+        trace_->add(trace::Weight{round_, one.event, one.arrival.part, weight / step.divisor});
+    };
+    for (const auto& term : step.placed) tell(live(term.contribution), term.weight);
+    for (int slot = 0; step.table && slot < table_.slots(); ++slot)
+        for (const auto& entry : table_.slot(slot).entries)
+            tell(live(entry.id), table_.slot(slot).weight);
+    for (const auto& term : step.terms) tell(live(term.contribution), term.weight);
+}
+
 void Engine::carry_out(const Step& step)
 {
     const auto decided = fleet_->now();
@@ -257,6 +272,7 @@ void Engine::carry_out(const Step& step)
         fleet_->bytes_received() - std::exchange(bytes_received_, fleet_->bytes_received());
     dispatched_ = row.time;
     trace_->add(row);
+    tell_weights(step);
     last_.kept = options_.evaluate_every > 0 &&
                  (updates % options_.evaluate_every == 0 ||
                   round_ > options_.rounds - static_cast<std::int64_t>(optimizers_.size()));

@@ -31,10 +31,11 @@ constexpr std::int64_t some_rounds = 50;  // that are simulated at most
 std::set<std::string> without_time()
 {
     std::set<std::string> all = {
-        "trace",       "checkpoint", "checkpoint-every", "resume",    "log",
-        "quiet",       "verbose",    "rounds",           "config",    "step",
-        "momentum",    "evaluate",   "resilient",        "timeout",   "dry",
-        "stop-before", "walltime",   "trace-arrivals",   "overwrite", "unsaved"};
+        "trace",        "checkpoint", "checkpoint-every", "resume",    "log",
+        "quiet",        "verbose",    "rounds",           "config",    "step",
+        "momentum",     "evaluate",   "resilient",        "timeout",   "dry",
+        "stop-before",  "walltime",   "trace-arrivals",   "overwrite", "unsaved",
+        "trace-weights"};
     all.insert(std::begin(options_of_data), std::end(options_of_data));
     for (const auto& kind : run_components()) {
         if (kind.option == "scheme" || kind.option == "delay" || kind.option == "slowdown")

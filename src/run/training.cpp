@@ -154,6 +154,8 @@ std::vector<Option> training_options()
          "score the model of every N-th round, and the last, after the run; 0: none"},
         {"trace-arrivals", "all|used|none", "",
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
+        {"trace-weights", "", "",
+         "the trace has the weight of each contribution in each estimate: a row for each"},
     };
     add_options(all, straggler_options());
     add_options(all, stopping_options());
@@ -381,6 +383,7 @@ Training build_training(const Settings& given, int default_workers,
         .rounds = rounds,
         .evaluate_every = dry ? 0 : settings.integer("evaluate-every", 0),
         .arrivals = arrivals_of(settings, rounds * training.workers, dry.has_value()),
+        .weights = settings.on("trace-weights"),
         .churn = ChurnSchedule(settings, most_workers(training), training.seed),
         .on_loss = on_loss_of(settings),
         .reencode = make_coding,

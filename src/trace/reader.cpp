@@ -57,6 +57,9 @@ void check_sense(const Trace& trace)
     });
     check_sense(trace.measures,
                 [](const Measure& one) { return std::min(one.event, one.part) >= 0; });
+    check_sense(trace.weights, [](const Weight& one) {
+        return one.round >= 1 && std::min(one.event, one.part) >= 0 && std::isfinite(one.weight);
+    });
     check_sense(trace.timers, [](const Timer& one) { return one.event >= 0; });
     check_sense(trace.membership, [&](const Membership& one) {
         const bool names_worker = one.kind != static_cast<std::int64_t>(Change::reencoded) &&

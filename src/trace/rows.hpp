@@ -13,7 +13,7 @@
 namespace quorate::trace {
 
 /// The version of the format, and the only one that is read: it changes with the tables below.
-inline constexpr std::int64_t format_version = 6;
+inline constexpr std::int64_t format_version = 7;
 
 /// A column of a table: its name in the file, the field that fills it, and its unit if it has one.
 /// Seconds are "s", because xarray would take "seconds" for a timedelta.
@@ -116,6 +116,21 @@ struct Measure {
     };
 };
 
+/// A term of a round's estimate: the weight of a contribution in it, by which the sum over samples
+/// that the contribution is becomes a part of the mean. Only with --trace-weights.
+struct Weight {
+    std::int64_t round, event, part;  // round: from 1; event and part: of the contribution
+    double weight;
+
+    static constexpr const char* table = "weight";
+    static constexpr auto columns = std::tuple{
+        Column{"round", &Weight::round},
+        Column{"event", &Weight::event},
+        Column{"part", &Weight::part},
+        Column{"weight", &Weight::weight},
+    };
+};
+
 /// A timer that went off.
 struct Timer {
     std::int64_t event, timer;
@@ -198,8 +213,8 @@ struct WorkerRow {
 };
 
 /// A row of any table.
-using Row =
-    std::variant<Round, Arrival, ItemRow, Measure, Timer, Membership, Evaluation, WorkerRow>;
+using Row = std::variant<Round, Arrival, ItemRow, Measure, Weight, Timer, Membership, Evaluation,
+                         WorkerRow>;
 
 /// The rows of all tables.
 struct Tables {
@@ -207,6 +222,7 @@ struct Tables {
     std::vector<Arrival> arrivals;
     std::vector<ItemRow> items;
     std::vector<Measure> measures;
+    std::vector<Weight> weights;
     std::vector<Timer> timers;
     std::vector<Membership> membership;
     std::vector<Evaluation> evaluations;
@@ -219,8 +235,8 @@ struct Tables {
     template <class Kind>
     std::vector<Kind>& table(const Kind&)
     {
-        return std::get<std::vector<Kind>&>(
-            std::tie(rounds, arrivals, items, measures, timers, membership, evaluations, workers));
+        return std::get<std::vector<Kind>&>(std::tie(rounds, arrivals, items, measures, weights,
+                                                     timers, membership, evaluations, workers));
     }
     /// Appends a row to its table.
     void add(const Row& row)
@@ -231,8 +247,8 @@ struct Tables {
 private:
     static void visit(auto& self, auto& f)
     {
-        f(self.rounds), f(self.arrivals), f(self.items), f(self.measures), f(self.timers),
-            f(self.membership), f(self.evaluations), f(self.workers);
+        f(self.rounds), f(self.arrivals), f(self.items), f(self.measures), f(self.weights),
+            f(self.timers), f(self.membership), f(self.evaluations), f(self.workers);
     }
 };
 

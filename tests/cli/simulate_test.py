@@ -152,6 +152,50 @@ def test_arrivals_are_listed_as_asked(tmp_path):
             assert file["arrival/worker"].shape[0] in rows
 
 
+WEIGHED = {
+    "ignore": ["--stragglers", 2],
+    "dsag": ["--collect", 3],
+    "k-async": ["--collect", 2],
+    "frc": ["--stragglers", 1],
+}
+
+
+@pytest.mark.parametrize("scheme", WEIGHED)
+def test_the_weights_of_the_trace_recompute_each_estimate(scheme, tmp_path):
+    data, trace = tmp_path / "d.h5", tmp_path / "t.h5"
+    size = ["--rows", 60, "--columns", 5, "--model", "ridge", "--test-rows", 4]
+    assert call("generate", *size, "--output", data, "--quiet").returncode == 0
+    words = ["--data", data, "--model", "ridge", "--workers", 6, "--scheme", scheme]
+    words += [*WEIGHED[scheme], "--optimizer", "gd", "--step", 0.03, "--l2", 0, "--rounds", 12]
+    words += ["--delay", "exponential:1", "--seed", 2, "--trace-weights", "--evaluate-every", 1]
+    simulate(trace, *words)
+    with h5py.File(data) as file:
+        features = file["train/values"][:]
+        labels = file["train/label"][:]
+    with h5py.File(trace) as file:
+        arrivals = {name: column[:] for name, column in file["arrival"].items()}
+        weights = {name: column[:] for name, column in file["weight"].items()}
+        models = numpy.vstack([numpy.zeros(5), file["iterate/model"][:]])
+    came = dict(zip(zip(arrivals["event"], arrivals["part"]), range(len(arrivals["event"]))))
+    parts = 3 if scheme == "frc" else 6  # two workers of frc have the same rows
+    blocks = numpy.split(numpy.arange(60), parts)
+    for one in range(12):
+        estimate = numpy.zeros(5)
+        for at in numpy.flatnonzero(weights["round"] == one + 1):
+            arrival = came[weights["event"][at], weights["part"][at]]
+            rows = blocks[arrivals["worker"][arrival] * parts // 6]
+            model = models[arrivals["version"][arrival]]
+            gradient = features[rows].T @ (features[rows] @ model - labels[rows])
+            estimate += weights["weight"][at] * gradient
+        assert models[one] - 0.03 * estimate == pytest.approx(models[one + 1], abs=1e-12)
+
+
+def test_there_are_no_weights_unless_asked(tmp_path):
+    simulate(tmp_path / "t.h5", "--dry", "--workers", 3, "--rounds", 2)
+    with h5py.File(tmp_path / "t.h5") as file:
+        assert file["weight/weight"].shape == (0,)
+
+
 def test_a_dry_run_of_a_million_arrivals_lists_none(tmp_path):
     words = ["simulate", "--dry", "--quiet", "--workers", 10001, "--rounds", 100]
     assert call(*words, "--trace", tmp_path / "t.h5").returncode == 0

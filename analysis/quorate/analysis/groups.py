@@ -13,7 +13,7 @@ from .traces import BadInput, NoTrace, Trace, read_trace, shown
 INCIDENTAL = (
     "checkpoint checkpoint-every config coordinator-threads data evaluate evaluate-every log"
     " manifest overwrite quiet resume row seed stop-before threads timeout trace"
-    " trace-arrivals transport verbose walltime workers"
+    " trace-arrivals trace-weights transport verbose walltime workers"
 ).split()
 MOST_WORDS = 4  # options in a label
 LENGTHS = ("rounds", "stop-at", "patience")
