@@ -149,7 +149,7 @@ class Result:
         """The run as `quorate.analysis` reads it from a file."""
         from ._kept import kept
 
-        return kept(self.label, self.attributes, self.table)
+        return kept(self.label, self.attributes, self.table, self.path)
 
     def plot(self, ax: Any = None) -> Any:
         """Draws the training loss against time; of a dry run, the durations of rounds."""

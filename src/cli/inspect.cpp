@@ -72,6 +72,22 @@ void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
     json["gap_reached"] = reached;
 }
 
+// Adds the rounds that are in no other table, because the run went back to a checkpoint.
+void add_lost(Json& json, const trace::Trace& trace)
+{
+    std::size_t rounds = 0;
+    auto all = Json::array();
+    for (const auto& one : trace.lost) {
+        rounds += one.rounds.size();
+        all.push_back({{"first_round", one.first},
+                       {"last_round", one.last},
+                       {"seconds", one.seconds},
+                       {"why", one.why}});
+    }
+    json["rounds_lost"] = rounds;
+    if (rounds > 0) json["lost"] = all;
+}
+
 // Returns the path of the run's data set, as the trace records it.
 std::string data_of(const trace::Trace& trace)
 {
@@ -130,6 +146,7 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["workers_joined"] = changes(trace::Change::joined);
     json["reencoded"] = changes(trace::Change::reencoded);
     json["resumed_with_others"] = changes(trace::Change::resumed);
+    add_lost(json, trace);
     json["iterates"] = trace.iterates;
     json["evaluations"] = trace.evaluations.size();
     if (!trace.evaluations.empty()) json["last_evaluation"] = row_as_json(trace.evaluations.back());

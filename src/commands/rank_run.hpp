@@ -14,10 +14,6 @@
 
 namespace quorate {
 
-/// Whether a rank of its own, the last one, scores models while the run goes on. @throws BadInput
-/// for another word
-bool scores_live(const Settings& settings);
-
 /// What the coordinators of different commands do differently.
 struct Coordinator {
     /// Called first. @throws BadInput if there cannot be a run

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/version.hpp"
+#include "commands/attempt.hpp"
 #include "transport/thread_endpoint.hpp"
 
 namespace quorate {

@@ -86,13 +86,25 @@ void introduce(const Settings& settings, const Training& training)
     if (training.data) warn(lacking_classes(*training.data, training.coding->needs));
 }
 
+// Returns why the rounds after the checkpoint are lost.
+std::string reason_of_loss(const Resumption& resumed)
+{
+    if (resumed.loss) return resumed.loss->why;
+    const auto& status = resumed.trace.status();
+    return status == "running" ? "killed" : status;
+}
+
 trace::Writer open_trace(const Settings& settings, const Run& run, const std::string& clock,
                          std::unique_ptr<Owner> owner)
 {
     const auto& path = settings.text("trace");
     const auto width = run.training.width();
     if (!run.resumed) return {path, header_of(settings, run, clock), width, std::move(owner)};
-    return {path, run.resumed->checkpoint.snapshot.position, changed_header(run), width,
+    return {path,
+            run.resumed->checkpoint.snapshot.position,
+            reason_of_loss(*run.resumed),
+            changed_header(run),
+            width,
             std::move(owner)};
 }
 

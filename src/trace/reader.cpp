@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.hpp"
+#include "trace/lost.hpp"
 
 namespace quorate::trace {
 
@@ -92,6 +93,7 @@ Trace read(const std::string& path)
         // no fixed order.
         std::ranges::stable_sort(trace.evaluations, {}, &Evaluation::round);
         trace.iterates = h5::rows_of(file.get(), "iterate/round");
+        trace.lost = read_lost(file.get());
         return trace;
     });
 }

@@ -76,10 +76,10 @@ private:
     std::vector<h5::DataSet> columns_;
 };
 
-/// Reads all rows of a table. If columns differ in length, as in a copy of a trace that was made
-/// while its run went on, only the rows that all columns have are returned.
+/// Reads the rows of a table, from row `first` on. If columns differ in length, as in a copy of a
+/// trace that was made while its run went on, only the rows that all columns have are returned.
 template <class Row>
-std::vector<Row> read_table(hid_t file)
+std::vector<Row> read_table(hid_t file, std::int64_t first = 0)
 {
     const std::string prefix = std::string(Row::table) + "/";
     std::int64_t count = -1;
@@ -87,9 +87,10 @@ std::vector<Row> read_table(hid_t file)
         const auto length = h5::rows_of(file, prefix + column.name);
         count = count < 0 ? length : std::min(count, length);
     });
+    count = std::max<std::int64_t>(0, count - first);
     std::vector<Row> rows(static_cast<std::size_t>(count));
     for_columns<Row>([&]<class T>(const Column<Row, T>& column) {
-        const auto values = h5::read<T>(file, prefix + column.name, 0, count);
+        const auto values = h5::read<T>(file, prefix + column.name, first, count);
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].*column.field = values[i];
     });
     return rows;

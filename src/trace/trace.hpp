@@ -18,11 +18,20 @@ inline std::int64_t first_workers(const std::vector<Membership>& membership)
     return std::ranges::count(membership, 0, &Membership::event);
 }
 
+/// The rounds that a run lost one time, because it went back to a checkpoint.
+struct Lost {
+    std::int64_t first, last;  // their numbers
+    double seconds;            // that they took
+    std::string why;
+    std::vector<Round> rounds;
+};
+
 /// A trace in memory. Its run may be finished, interrupted, killed or still going on.
 struct Trace : Tables {
     std::map<std::string, std::string> attributes;  // of the root, as text
     Header header;  // the same with their types; empty if the trace was read from a file
     std::int64_t iterates = 0;  // how many models were kept
+    std::vector<Lost> lost;     // in their order; no other table has their rows
     std::vector<double> model;  // the final one; empty unless the run was kept in memory
 
     /// The status of the run: running, completed, interrupted or failed.

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "trace/lost.hpp"
 
 namespace quorate::trace {
 
@@ -38,16 +39,18 @@ Writer::Writer(const std::string& path, const Header& header, std::int64_t width
     begin([this] { create(); }, header);
 }
 
-Writer::Writer(const std::string& path, const Position& position, const Header& changed,
-               std::int64_t width, std::unique_ptr<Owner> owner)
+Writer::Writer(const std::string& path, const Position& position, const std::string& why,
+               const Header& changed, std::int64_t width, std::unique_ptr<Owner> owner)
     : path_(path), width_(std::max<std::int64_t>(1, width)),
       owner_(owner ? std::move(owner) : std::make_unique<Owner>(path)), saved_(position),
       position_(position)
 {
     begin(
-        [this] {
+        [&] {
             open_again();
             const auto root = open_->file.get();
+            keep_lost(root, position, why);
+            cut_off();
             if (h5::has(root, "model"))
                 h5::check(H5Ldelete(root, "model", H5P_DEFAULT), "remove model");
         },
@@ -89,7 +92,7 @@ void Writer::create()
     h5::write_attribute(root, "format_version", format_version);
 }
 
-// Opens the file that is there, and cuts off what is behind saved_.
+// Opens the file that is there.
 void Writer::open_again()
 {
     auto& found = open_.emplace();
@@ -97,14 +100,19 @@ void Writer::open_again()
     const auto root = found.file.get();
     Tables().for_each([&](const auto& rows) {
         using Kind = RowOf<decltype(rows)>;
-        auto at = found.tables.emplace(Kind::table, Table::open<Kind>(root)).first;
-        at->second.cut(rows_at(saved_, Kind::table));
+        found.tables.emplace(Kind::table, Table::open<Kind>(root));
     });
     found.iterates = h5::open_group(root, "iterate");
     found.iterate_round = h5::open_extendable(found.iterates.get(), "round");
     found.iterate_model = h5::open_extendable(found.iterates.get(), "model", width_);
-    h5::cut(found.iterate_round, rows_at(saved_, "iterate"));
-    h5::cut(found.iterate_model, rows_at(saved_, "iterate") + (part_saved_ ? 1 : 0));
+}
+
+// Cuts off what is behind saved_.
+void Writer::cut_off()
+{
+    for (auto& [name, table] : open_->tables) table.cut(rows_at(saved_, name));
+    h5::cut(open_->iterate_round, rows_at(saved_, "iterate"));
+    h5::cut(open_->iterate_model, rows_at(saved_, "iterate") + (part_saved_ ? 1 : 0));
 }
 
 void Writer::flush()
@@ -278,7 +286,10 @@ bool Writer::attempt(const std::function<void()>& write)
     }
     try {
         owner_->check();
-        if (!open_) open_again();
+        if (!open_) {
+            open_again();
+            cut_off();
+        }
         write();
         flush();
     } catch (const OwnerLost&) {

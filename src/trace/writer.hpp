@@ -41,14 +41,16 @@ public:
     Writer(const std::string& path, const Header& header, std::int64_t width,
            std::unique_ptr<Owner> owner = nullptr);
     /// Goes on with a trace from a position in it. Rows and iterates behind the position are cut
-    /// off, and so is the final model.
+    /// off, and so is the final model. The rows of rounds go to /lost (trace/lost.hpp). All that is
+    /// one commit.
+    /// @param why  these rounds are lost
     /// @param changed  attributes that are no longer as they were
     /// @param width  elements of an iterate, as before; it is not checked
     /// @param owner  as above
     /// @throws BadInput if the file is absent, unreadable or not HDF5, or another process writes
     ///         it; Failure if it is shorter than the position, or lacks a table
-    Writer(const std::string& path, const Position& position, const Header& changed,
-           std::int64_t width, std::unique_ptr<Owner> owner = nullptr);
+    Writer(const std::string& path, const Position& position, const std::string& why,
+           const Header& changed, std::int64_t width, std::unique_ptr<Owner> owner = nullptr);
     /// Without end(), writes what was added and the status `failed`, if they can be written.
     ~Writer() override;
 
@@ -99,6 +101,7 @@ private:
     void begin(const std::function<void()>& open, const Header& header);
     void create();
     void open_again();
+    void cut_off();
     void drop_open();
     void flush();
     void check_written() const;

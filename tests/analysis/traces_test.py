@@ -27,6 +27,23 @@ def test_a_trace_is_read_as_it_stands_in_the_file(runs):
     assert len(trace.arrivals("worker", "round")["worker"]) == 6 * 4
 
 
+def test_rounds_that_were_lost_are_read_if_they_are_asked_for(runs, tmp_path):
+    def edit(file):
+        for loss, first in enumerate([3, 5]):
+            group = file.create_group(f"lost/{loss}")
+            group.attrs["first_round"] = first
+            table = group.create_group("round")
+            for name, values in file["round"].items():
+                table[name] = values[: loss + 1]
+
+    plain, trace = read_trace(runs["uncoded"]), read_trace(edited(runs["uncoded"], tmp_path, edit))
+    assert trace.round.equals(plain.round) and len(plain.lost_rounds) == 0
+    lost = trace.lost_rounds
+    assert list(lost["number"]) == [3, 5, 6] and list(lost["loss"]) == [0, 1, 1]
+    assert list(lost["time"]) == [plain.round["time"][i] for i in (0, 0, 1)]
+    assert set(plain.lost_rounds) == set(lost) == {*plain.round, "number", "loss"}
+
+
 def test_no_text_of_a_trace_is_obeyed_by_a_terminal(runs, tmp_path, analyse):
     def edit(file):
         file.attrs["scheme"] = "un\x1b[2Jcoded\x9b0m"

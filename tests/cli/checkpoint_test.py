@@ -5,6 +5,7 @@ import os
 import shutil
 
 import h5py
+import numpy
 import pytest
 
 from program import call, inspect, rounds_in
@@ -47,7 +48,18 @@ def test_a_resumed_run_is_the_unbroken_one(gaussians, tmp_path):
     done = call(*words, "--resume")
     assert done.returncode == 0, done.stderr
     same(tmp_path / "a.h5", tmp_path / "b.h5")
-    assert inspect(tmp_path / "b.h5")["faults"] == []
+    found = inspect(tmp_path / "b.h5")
+    assert found["faults"] == []
+    assert [found["rounds_lost"], found["lost"][0]["first_round"]] == [9, 22]
+    assert found["lost"][0]["why"] == "killed"
+    said = call("inspect", tmp_path / "b.h5").stdout
+    assert " s: the run went back to round 21 (killed)\n" in said
+    # The unbroken run has made them alike.
+    with h5py.File(tmp_path / "b.h5", "r") as file:
+        for table in ["round", "arrival"]:
+            for name, column in file["lost/0"][table].items():
+                last = file[table][name][-len(column) :]
+                assert numpy.array_equal(column[:], last, equal_nan=last.dtype.kind == "f"), name
     done = call(*words, "--resume")
     assert done.returncode == 0
     assert "the run is complete" in done.stdout

@@ -107,6 +107,21 @@ def test_a_run_goes_on_from_its_checkpoint(before, after, optimizer, wide, tmp_p
             assert numpy.array_equal(one[name][:], other[name][:]), name
 
 
+def check_lost(file):
+    """That a trace has the rounds that its run lost when it went back once."""
+    losses = attributes_of(file)["losses"]
+    if losses.startswith("0 rounds"):
+        assert "lost" not in file
+        return
+    kept = attributes_of(file["lost/0"])
+    rounds = len(file["lost/0/round/time"])
+    after = kept["first_round"] - 1
+    assert losses == f"{rounds} rounds after round {after}: {kept['why']}\n"
+    assert kept["last_round"] == after + rounds
+    # The clock of the run has not gone back.
+    assert file["round/time"][after] > file["lost/0/round/time"][-1]
+
+
 def test_a_run_goes_back_to_its_checkpoint_without_an_owner(hosts, wide, tmp_path):
     trace, checkpoint = tmp_path / "run.h5", tmp_path / "c.h5"
     words = ["--delay", "constant:0.02", "--rounds", 100, *SHARES, "--resilient", "--resume"]
@@ -121,6 +136,7 @@ def test_a_run_goes_back_to_its_checkpoint_without_an_owner(hosts, wide, tmp_pat
     assert "with it the share of the parameters that it owned; the " in said
     with h5py.File(trace, "r") as file:
         lost = attributes_of(file)["losses"].splitlines()
+        check_lost(file)
     assert len(lost) == 1 and " on n3 is dead" in lost[0]
     assert rounds_in(trace) == 100
     check(trace, tmp_path / "again.h5")
@@ -212,6 +228,7 @@ def test_another_rank_takes_the_place_of_the_coordinator(way, dead, hosts, wide,
     assert "the coordinator is dead; this rank takes its place" in done.stderr
     with h5py.File(trace, "r") as file:
         found = attributes_of(file)
+        check_lost(file)
     assert found["status"] == "completed"
     assert found["losses"].count("\n") == 1 and "the coordinator is dead" in found["losses"]
     assert rounds_in(trace) == 150

@@ -189,6 +189,31 @@ TEST_F(Damaged, PlacesThatATraceNamesAreInItsTables)
                               place));
 }
 
+TEST_F(Damaged, LostRoundsAreAsManyAsTheirGroupSays)
+{
+    const auto lost = [](std::int64_t last, const std::string& but = "") {
+        return [=](const h5::File& file) {
+            const auto all = h5::create_group(file.get(), "lost");
+            const auto group = h5::create_group(file.get(), "lost/0");
+            h5::write_attribute(group.get(), "first_round", std::int64_t{3});
+            h5::write_attribute(group.get(), "last_round", last);
+            h5::write_attribute(group.get(), "seconds", 0.5);
+            h5::write_attribute(group.get(), "why", std::string("killed"));
+            h5::check(H5Ocopy(file.get(), "round", group.get(), "round", H5P_DEFAULT, H5P_DEFAULT),
+                      "copy");
+            if (!but.empty()) h5::check(H5Adelete(group.get(), but.c_str()), "remove");
+        };
+    };
+    EXPECT_EQ(trace::read(changed(sound_trace(), lost(6))).lost.at(0).rounds.size(), 4U);
+    for (const auto last :
+         {std::int64_t{5}, std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()})
+        EXPECT_EQ(trace_refusal(lost(last)),
+                  "x is damaged (lost/0 makes no sense): if it is being written, try again");
+    EXPECT_EQ(trace_refusal(lost(6, "why")),
+              "x is damaged (HDF5: cannot open attribute why: can't locate attribute: 'why'): if "
+              "it is being written, try again");
+}
+
 TEST_F(Damaged, TablesHaveColumnsOfNumbersInOneDimension)
 {
     EXPECT_EQ(

@@ -20,7 +20,10 @@
 #include "hdf5/attributes.hpp"
 #include "hdf5/data_sets.hpp"
 #include "hdf5/journal.hpp"
+#include "small_header.hpp"
 #include "support.hpp"
+#include "trace/reader.hpp"
+#include "trace/writer.hpp"
 
 namespace quorate {
 namespace {
@@ -164,6 +167,40 @@ TEST(Journal, AFileWhoseWriterIsKilledAtAnySystemCallIsThatOfItsLastCommit)
     EXPECT_EQ(rows, commits * rows_each);
     EXPECT_GT(in_the_middle, commits);
     EXPECT_GT(kills, 10 * commits);
+}
+
+TEST(Journal, ATraceWhoseRunIsKilledAsItGoesBackHasEachRoundOnce)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5"), ran = folder.file("ran.h5");
+    {
+        trace::Writer writer(ran, test::small_header(2, 2), 1);
+        trace::Round round{};
+        for (round.time = 1; round.time < 500; ++round.time) writer.add(round);
+    }
+    const auto go_back = [&] {
+        trace::Writer(path, {{trace::Round::table, 300}}, "killed", {}, 1);
+    };
+    using Lengths = std::pair<std::size_t, std::size_t>;
+    const auto rounds = [&] {
+        const auto trace = trace::read(path);
+        return Lengths(trace.rounds.size(), trace.lost.empty() ? 0 : trace.lost[0].rounds.size());
+    };
+    const Lengths after{300, 199};
+    int kills = 0, before = 0;
+    for (bool killed = true; killed; ++kills) {
+        fs::copy_file(ran, path, fs::copy_options::overwrite_existing);
+        fs::remove(h5::journal_of(path));
+        killed = run_and_kill(kills, go_back);
+        const bool is_before = rounds() == Lengths(499, 0);
+        before += is_before ? 1 : 0;
+        ASSERT_TRUE(is_before || rounds() == after) << "killed at " << kills;
+        go_back();
+        ASSERT_EQ(rounds(), after) << "killed at " << kills;
+        ASSERT_EQ(trace::read(path).lost.size(), 1U) << "killed at " << kills;
+    }
+    EXPECT_GT(before, 10);
+    EXPECT_GT(kills, before);
 }
 
 // --- power loss ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "base/text.hpp"
 #include "faulty_endpoint.hpp"
 #include "runs.hpp"
 #include "same_trace.hpp"
@@ -291,6 +292,17 @@ TEST_P(LosesOwners, AndGoesBackToItsCheckpoint)
     const auto losses = one.trace.text("losses");
     EXPECT_EQ(std::ranges::count(losses, '\n'), 2) << losses;
     EXPECT_NE(losses.find("worker 2 on n2 is dead"), std::string::npos) << losses;
+    // And what was lost is kept, unless no round was over since the checkpoint.
+    std::size_t times = 0;
+    for (const auto& line : split(losses, '\n'))
+        times += !line.empty() && !line.starts_with("0 rounds") ? 1 : 0;
+    EXPECT_EQ(one.trace.lost.size(), times) << losses;
+    for (const auto& lost : one.trace.lost) {
+        const auto line = fmt::format("{} rounds after round {}: {}\n", lost.rounds.size(),
+                                      lost.first - 1, lost.why);
+        EXPECT_NE(losses.find(line), std::string::npos) << line << losses;
+        EXPECT_GT(lost.seconds, 0);
+    }
     // The time of what was lost counts.
     const auto& rounds = one.trace.rounds;
     EXPECT_TRUE(std::ranges::is_sorted(rounds, {}, &trace::Round::time));

@@ -260,10 +260,49 @@ TEST(Trace, ModelsThatComeInPiecesAreNoneUntilTheyAreWhole)
               (std::vector<double>{2, 3, 4}));
     EXPECT_EQ(h5::read<double>(file.get(), "model/final"), (std::vector<double>{7, 8, 9}));
 
-    trace::Writer(copy, {{"iterate", 1}}, {}, width).finish(Doubles{4, 5, 6}, "completed", "");
+    trace::Writer(copy, {{"iterate", 1}}, "", {}, width).finish(Doubles{4, 5, 6}, "completed", "");
     const auto again = h5::open(copy);
     EXPECT_EQ(h5::rows_of(again.get(), "iterate/model"), 1);
     EXPECT_EQ(h5::read<double>(again.get(), "model/final"), (std::vector<double>{4, 5, 6}));
+}
+
+/// What a resumption from round 1 of fill() has.
+const trace::Position after_one = {{"round", 1}, {"arrival", 2}, {"worker", 2}, {"iterate", 1}};
+
+TEST(Trace, RoundsThatARunGoesBackBehindAreKept)
+{
+    const Folder folder;
+    const auto path = folder.file("t.h5");
+    {
+        trace::Writer writer(path, header(), width);
+        fill(writer);
+    }
+    EXPECT_TRUE(trace::read(path).lost.empty());
+    trace::Writer(path, after_one, "the rank is dead", {}, width).add(round_at(1.5));
+    const auto once = trace::read(path);
+    EXPECT_EQ(once.rounds.size(), 2u);
+    EXPECT_EQ(once.arrivals.size(), 2u);
+    EXPECT_EQ(once.iterates, 1);
+    // Another time; and once where no round is lost.
+    trace::Writer(path, after_one, "killed", {}, width).add(arrival_of(2, 0));
+    trace::Writer(path, after_one, "killed", {}, width)
+        .finish(std::vector<double>{7, 8, 9}, "completed", "");
+    const auto got = trace::read(path);
+    EXPECT_EQ(got.rounds.size(), 1u);
+    ASSERT_EQ(got.lost.size(), 2u);
+    const auto& [first, last, seconds, why, rounds] = got.lost[0];
+    EXPECT_EQ(std::tie(first, last, seconds, why), std::tuple(2, 2, 1.0, "the rank is dead"));
+    EXPECT_EQ(rounds.at(0).time, 2);
+    EXPECT_EQ(got.lost[1].seconds, 0.5);
+    EXPECT_EQ(got.lost[1].why, "killed");
+    const auto file = h5::open(path);
+    const auto lost = h5::open_group(file.get(), "lost/0");
+    const auto arrivals = trace::read_table<trace::Arrival>(lost.get());
+    ASSERT_EQ(arrivals.size(), 2u);
+    EXPECT_EQ(arrivals[1].worker, 1);
+    // Tables that have lost no row are not there.
+    EXPECT_FALSE(h5::has(lost.get(), "worker"));
+    EXPECT_FALSE(h5::has(file.get(), "lost/1/arrival"));
 }
 
 TEST(Trace, AModelOfManyChunksComesInPiecesOfAnySize)

@@ -230,6 +230,27 @@ class Trace:
 
         return attempt(self.path, read)
 
+    @cached_property
+    def lost_rounds(self) -> pd.DataFrame:
+        """The rounds that were lost because the run went back to a checkpoint: the columns of
+        `round`, the `number` of the round, and which `loss` it was, from 0."""
+        return self._lost_in(self.path)
+
+    def _lost_in(self, path: Path | None) -> pd.DataFrame:
+        """path: of its file; None: it has none, and has lost no rounds."""
+
+        def read(path: Path) -> list[tuple[pd.DataFrame, int]]:
+            with open_trace(path) as file:
+                groups = [file["lost"][str(loss)] for loss in range(len(file.get("lost", ())))]
+                return [(read_table(one["round"]), int(one.attrs["first_round"])) for one in groups]
+
+        lost = attempt(path, lambda: read(path)) if path else []
+        tables = [
+            rows.assign(number=first + np.arange(len(rows)), loss=np.full(len(rows), loss))
+            for loss, (rows, first) in enumerate(lost or [(self.round[:0], 1)])
+        ]
+        return pd.concat(tables, ignore_index=True)
+
     @property
     def lists_all_arrivals(self) -> bool:
         return str(self.attributes.get("trace_arrivals", "all")) == "all"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "commands/rank_run.hpp"
-
+// The rank that leads a run: its coordinator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,17 +13,15 @@
 #include "base/owner.hpp"
 #include "base/text.hpp"
 #include "commands/alike.hpp"
-#include "commands/group.hpp"
+#include "commands/attempt.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/share_run.hpp"
 #include "commands/start_up.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "parts/plugins.hpp"
-#include "process/stop.hpp"
 #include "process/supervisor.hpp"
 #include "ranks/rank_fleet.hpp"
 #include "ranks/rank_placement.hpp"
-#include "ranks/rank_worker.hpp"
 #include "run/aggregation.hpp"
 #include "run/needed_memory.hpp"
 #include "transport/host_endpoint.hpp"
@@ -32,53 +29,7 @@
 
 namespace quorate {
 
-bool scores_live(const Settings& settings)
-{
-    return settings.one_of("evaluate", {"after", "live"}) == "live";
-}
-
 namespace {
-
-// Whether ranks of the coordinator's host read points and write contributions in shared memory.
-// build() checks the word.
-bool shares_memory(const Settings& settings) { return settings.text("transport") == "shared"; }
-
-// Builds the training of a world of so many ranks, the same on all ranks. Local.
-// @param began_with  workers that the run began with, if it is to go on
-// @throws BadInput if there are too few ranks, or as build_training()
-Training build(const Settings& settings, int ranks, const std::optional<int>& began_with)
-{
-    settings.one_of("transport", {"shared", "messages"});
-    const int spare = scores_live(settings) ? 1 : 0;
-    const auto standby = settings.integer("standby", 0, std::max(0, ranks - 2 - spare));
-    auto training = build_training(
-        settings, std::max(1, ranks - 1 - spare - static_cast<int>(standby)), {}, began_with);
-    if (spare == 1 && training.here > ranks - 2)
-        settings.refuse("evaluate", fmt::format(", but of {} ranks none is to spare beside a "
-                                                "coordinator and {} workers: start {} ranks",
-                                                ranks, training.here, training.here + 2));
-    if (spare == 0 && training.stop_rules.scored())
-        settings.refuse(
-            training.stop_rules.patience > 0 ? "patience" : "stop-at",
-            ", for which models are scored as the run goes on: add --evaluate live, and a "
-            "rank for it");
-    const auto needed = 1 + training.here + training.standby + spare;
-    if (needed > ranks)
-        settings.refuse(training.standby > 0 ? "standby" : "workers",
-                        fmt::format(", but {} ranks make a coordinator and {} workers: start {} "
-                                    "ranks{}",
-                                    ranks, ranks - 1, needed,
-                                    began_with ? ", or give fewer to go on with" : ""));
-    check_aggregation(training);
-    check_shares(training);
-    return training;
-}
-
-// Whether another rank takes the coordinator's place if it dies.
-bool may_be_succeeded(const Settings& settings)
-{
-    return settings.on("resilient") && settings.on("checkpoint");
-}
 
 // Seconds within which it has.
 Seconds patience_of(const Settings& settings) { return 30 + 15 * settings.seconds("timeout", 0.1); }
@@ -143,7 +94,7 @@ struct Checked {
     // @throws what is wrong
     Checked(const Settings& settings, const transport::Endpoint& endpoint, const Hellos& hellos,
             const Coordinator& coordinator)
-        : training(build(settings, endpoint.size(), workers_to_resume(settings)))
+        : training(training_of_ranks(settings, endpoint.size(), workers_to_resume(settings)))
     {
         std::vector<RankMemory> memory = {{endpoint.host(), free_memory()}};
         for (std::size_t i = 0; i < hellos.hosts.size(); ++i)
@@ -311,14 +262,6 @@ int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
     }
 }
 
-// What has become of an attempt to end a run: how this rank ends, or with whom the run goes back.
-struct Attempt {
-    End end;
-    std::optional<GoBack::Loss> loss = {};
-    std::vector<int> left = {};  // ranks, ascending
-    std::string elsewhere = {};  // how the run goes on if it does not in this job
-};
-
 // The run that takes place. @param settings  is completed
 Attempt lead_run(Settings& settings, Group& group, Doorbells bells, const Hellos& hellos,
                  Checked& checked, const Coordinator& coordinator)
@@ -401,8 +344,8 @@ Attempt lead_once(Settings& settings, Group& group, const std::vector<std::strin
     return lead_run(settings, group, std::move(bells), hellos, *checked, coordinator);
 }
 
-// Leads a run until it ends, with fewer ranks after each loss.
-// @param given  the options as all ranks got them
+}  // namespace
+
 End lead_on(Group& group, const Settings& given, Settings settings, const Coordinator& coordinator,
             std::optional<GoBack::Loss> loss)
 {
@@ -424,124 +367,10 @@ End lead_on(Group& group, const Settings& given, Settings settings, const Coordi
     }
 }
 
-}  // namespace
-
 End lead(const Settings& settings, transport::Endpoint& world, const Coordinator& coordinator)
 {
     Group group(world);
     return lead_on(group, settings, settings, coordinator, {});
-}
-
-namespace {
-
-// What a rank does in a run that takes place, until that ends or goes back.
-Attempt work(const Settings& settings, transport::Endpoint& endpoint, const JoinReply& join_reply,
-             WorkerMemory& memory, const std::atomic<bool>& leave, bool succeeds)
-{
-    auto training = build(settings, endpoint.size(), join_reply.began_with);
-    RankWorker worker(
-        endpoint, *training.data, training.computing(), training.engine.reencode,
-        [&](const Ownership& ownership, transport::Relay& relay) {
-            own_share(training, ownership, relay, endpoint.size());
-        },
-        {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
-        settings.seconds("timeout", 0.1), memory);
-    if (join_reply.worker >= 0 && !join_reply.loads)
-        worker.present();
-    else if (join_reply.worker >= 0)
-        worker.take(Assignment{join_reply.worker, training.workers, join_reply.worker, 0});
-    bool orphaned = false;
-    try {
-        const auto ending = worker.run(leave);
-        if (ending == Ending::together) return {{exit_done}};
-        if (ending == Ending::regroup) return {{exit_done}, {}, worker.left()};
-    } catch (const Orphaned&) {
-        // Nothing is logged here: whoever saw the coordinator end has reported it.
-        if (!settings.on("resilient")) return {{exit_failed, false}};
-        orphaned = true;
-    } catch (const transport::Unreachable&) {
-        // In a resilient run the coordinator may have ended.
-        if (!settings.on("resilient")) throw;
-        orphaned = true;
-    }
-    if (orphaned && succeeds && may_be_succeeded(settings)) {
-        const GoBack::Loss loss{"the coordinator is dead", 0, clock_seconds()};
-        const bool lost = !endpoint.has_ended(0);
-        if (auto left = worker.succeed(); !left.empty())
-            return {{exit_done, false, lost}, loss, std::move(left)};
-    }
-    return {{exit_done, false}};  // the status of a resilient run is the coordinator's
-}
-
-// The part of a rank that is not the coordinator, until the run ends or goes back.
-// @param settings  as receive_join_reply() has it
-// @param alike     to_be_alike() of the options that were given
-// @param succeeds  whether this rank may take the coordinator's place
-Attempt follow_once(Settings& settings, transport::Endpoint& behind,
-                    const std::vector<std::string>& alike, const std::atomic<bool>& leave,
-                    bool succeeds)
-{
-    WorkerMemory memory;
-    std::vector<Channel> channels(1);
-    if (shares_memory(settings)) {
-        memory.contributions = {"quorate-contributions", 1};
-        if (!behind.wakes()) channels[0] = Channel::make();
-    }
-    const Doorbells made = behind.wakes() ? Doorbells() : Doorbells(behind.rank(), behind.size());
-    say_hello(behind, alike, memory.contributions.address(), channels[0].address(), made.address());
-    const auto [join_reply, left] = receive_join_reply(behind, settings);
-    if (join_reply.status == start_again) return {{exit_done}, {}, left};
-    Doorbells bells(join_reply.bells, behind.rank(), behind.size());
-    const bool here = bells.with_coordinator();
-    // Hydra loses the exit status of the process that ends last on its host, which must not be the
-    // coordinator's, because that is the status of the run.
-    const auto let_go_first = [&] {
-        if (here) outlive(static_cast<pid_t>(join_reply.launched), 5);
-    };
-    if (join_reply.status != exit_done) {
-        has_started();  // and Hydra is told of the end, whatever it notices first
-        behind.send(0, transport::Tag::farewell, behind.pool().take(0));
-        // The coordinator of a resilient run may end as soon as it has this message, and before the
-        // message has left here.
-        if (!settings.on("resilient"))
-            behind.flush();
-        else
-            let_go_first();
-        return {
-            {join_reply.status == nothing_to_do ? exit_done : static_cast<int>(join_reply.status)}};
-    }
-    memory.points = {join_reply.points, behind.size(), behind.rank()};
-    memory.read_here = join_reply.reads != 0;
-    if (join_reply.channel == 0) channels.clear();
-    std::optional<transport::HostEndpoint> past;
-    if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 0.1);
-    transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
-    has_started();
-    auto attempt = work(settings, endpoint, join_reply, memory, leave, succeeds);
-    if (!attempt.end.finalize && attempt.left.empty()) let_go_first();
-    return attempt;
-}
-
-}  // namespace
-
-End follow(const Settings& given, transport::Endpoint& world, const std::atomic<bool>& leave,
-           const Coordinator* successor)
-{
-    Group group(world);
-    for (auto settings = given;;) {
-        auto [end, loss, left, elsewhere] = follow_once(
-            settings, group.endpoint(), to_be_alike(given), leave, successor && group.may_shrink());
-        if (left.empty()) return end;
-        settings.set("folder", {"", "", false});
-        settings = group.to_go_on(std::move(settings), left.size());
-        group.shrink(std::move(left));
-        if (group.endpoint().rank() != 0) continue;
-        log(LogLevel::error, fmt::format("{}; this rank takes its place, with {} others",
-                                         loss.value().why, group.endpoint().size() - 1));
-        auto last = lead_on(group, given, settings, *successor, loss);
-        last.lost = last.lost || end.lost;
-        return last;
-    }
 }
 
 }  // namespace quorate
