@@ -68,9 +68,14 @@ Settings fitted(Settings settings, int workers, std::string& changed)
     for (const auto& option : chosen(schemes(), settings, "scheme").options) {
         if (!option.fewer_than_workers) continue;
         const auto most = workers - *option.fewer_than_workers;
-        if (to_integer(settings.text(option.name)).value_or(0) <= most) continue;
-        settings.set(option.name, {std::to_string(most), "", true});
-        changed += fmt::format(", --{} {}", option.name, most);
+        auto text = settings.text(option.name);
+        // The number may stand behind a word and before others: quorum:3,0.02.
+        const auto begin = text.find(':') + 1;
+        const auto length = text.substr(begin).find(',');
+        if (to_integer(text.substr(begin, length)).value_or(0) <= most) continue;
+        text.replace(begin, std::min(length, text.size() - begin), std::to_string(most));
+        settings.set(option.name, {text, "", true});
+        changed += fmt::format(", --{} {}", option.name, text);
     }
     return settings;
 }

@@ -77,9 +77,8 @@ std::string stability_warning(const Settings& settings, const Training& training
     if (largest <= most) return "";
     const bool first = largest == settings.real("step", 0);
     return fmt::format(
-        "--step {}{} may be too large: gradients that are {:.3g} updates old on average allow "
-        "about {:.2g} on these data, whose curvature is up to {:.3g}: use less, or less stale "
-        "gradients",
+        "--step {}{} may be too large: gradients that are {:.3g} updates old allow about {:.2g} on "
+        "these data, whose curvature is up to {:.3g}: use less, or less stale gradients",
         brief_number(settings.text("step")),
         first ? "" : fmt::format(", with its schedule up to {:.3g},", largest), needs.staleness,
         most, curvature);

@@ -105,8 +105,10 @@ TEST(TypedOptions, OfSchemesAreTheWordsOfTheCommandLine)
     expect_words(problem,
                  ElasticOptions{.generator = Generator::fourier, .allocation = Strategy::flow},
                  {{"generator", "fourier"}, {"allocation", "flow"}});
-    expect_words(problem, SrSgcOptions{.burst = 0, .mu = 1e-3, .wait_out = WaitFor::all},
+    expect_words(problem, SrSgcOptions{.burst = 0, .mu = 1e-3, .wait_out = {WaitFor::all}},
                  {{"burst", "0"}, {"mu", "0.001"}, {"wait-out", "all"}});
+    expect_words(problem, MSgcOptions{.wait_out = {WaitFor::quorum, 3, 0.02}},
+                 {{"wait-out", "quorum:3,0.02"}});
 }
 
 TEST(TypedOptions, OfModelsAndOptimizersAreTheWordsOfTheCommandLine)

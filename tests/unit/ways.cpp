@@ -96,6 +96,8 @@ std::vector<Way> eventful_ways()
         {"async", events},
         {"dsag", events + " --subpartitions 3"},
         {"amb", events + " --compute-time 0.003"},
+        {"m-sgc", events + " --lambda 2 --wait-out quorum:6,0.1"},
+        {"sr-sgc", events + " --lambda 2"},
         {"ata", events},
         {"malenia", events},
         {"ringleader", events},

@@ -58,7 +58,7 @@ void Multiplexed::begin(std::int64_t exchange)
 std::vector<Multiplexed::MiniTask> Multiplexed::mini_tasks_for(Worker worker)
 {
     std::vector<MiniTask> mini_tasks;
-    for (int q = 0; q <= delay() && q <= exchange_; ++q) {
+    for (int q = 0; has(exchange_ - q); ++q) {
         const Job job = exchange_ - q;
         const auto first = state(job).own.begin() + static_cast<std::ptrdiff_t>(worker) * chunks_;
         const auto chunk =
@@ -143,20 +143,20 @@ bool Multiplexed::decodes()
         if (job >= 0 && !decode_group(state(job), group)) return false;
     }
     const Job due = exchange_ - delay();
-    return due < 0 || (state(due).own_missing == 0 && state(due).groups_missing == 0);
+    return !has(due) || state(due).complete();
 }
 
-std::pair<std::vector<Term>, double> Multiplexed::gradient(Job number)
+std::optional<SequentialCode::Gradient> Multiplexed::gradient(Job number)
 {
     const auto& job = state(number);
-    std::vector<Term> terms;
-    double error = 0;
-    for (const auto id : job.own) terms.push_back({id});
+    if (!job.complete()) return std::nullopt;
+    Gradient gradient{{}, 0};
+    for (const auto id : job.own) gradient.terms.push_back({id});
     for (std::size_t group = 0; group < job.decoding.size(); ++group) {
-        add_terms(job.decoding[group], job.coded[group], terms);
-        error += job.decoding[group].error;
+        add_terms(job.decoding[group], job.coded[group], gradient.terms);
+        gradient.error += job.decoding[group].error;
     }
-    return {std::move(terms), error};
+    return gradient;
 }
 
 }  // namespace quorate

@@ -28,7 +28,7 @@ public:
     Task task(Worker worker) override;
     void receive(Worker worker, const std::vector<ContributionId>& ids) override;
     bool decodes() override;
-    std::pair<std::vector<Term>, double> gradient(Job job) override;
+    std::optional<Gradient> gradient(Job job) override;
     void forget(Job) override { jobs_.pop_front(); }
 
     /// How many units the data are cut into. With at least as many rows no chunk is empty.
@@ -47,8 +47,10 @@ private:
         std::vector<Decoding> decoding;  // of each group, once it is decoded
         std::int64_t own_missing;
         int groups_missing;
+        bool complete() const { return own_missing == 0 && groups_missing == 0; }
     };
     bool coded() const { return model_.workers < problem_.workers; }
+    bool has(Job job) const { return exchange_ - job < std::ssize(jobs_); }
     State& state(Job job) { return jobs_[std::ssize(jobs_) - 1 - (exchange_ - job)]; }
     std::vector<MiniTask> mini_tasks_for(Worker worker);
     std::shared_ptr<const Plan> plan_for(Worker worker, const std::vector<MiniTask>& mini_tasks);
@@ -61,7 +63,7 @@ private:
     std::vector<Plans>
         usual_;  // by worker: plans with nothing to make up for, by how many exchanges have begun
     std::int64_t exchange_ = -1;
-    std::deque<State> jobs_;                         // jobs that are not decoded, the newest last
+    std::deque<State> jobs_;                         // jobs that are not forgotten, the newest last
     std::vector<std::vector<MiniTask>> mini_tasks_;  // of each worker in the running exchange
 };
 

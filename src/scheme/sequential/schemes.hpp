@@ -5,18 +5,16 @@
 #include <optional>
 
 #include "scheme/scheme.hpp"
+#include "scheme/sequential/wait_for.hpp"
 
 namespace quorate {
-
-/// What is waited for where stragglers do not fit burst, window and lambda: until they do, or all.
-enum class WaitFor { conform, all };
 
 struct SrSgcOptions {
     int burst = 1;
     std::optional<int> window = {};
     int lambda = 1, models = 1;
     double mu = 1;
-    WaitFor wait_out = WaitFor::conform;
+    WaitFor wait_out = {};
     static SchemeEntry<SrSgcOptions> entry();
 };
 
@@ -25,7 +23,7 @@ struct MSgcOptions {
     std::optional<int> window = {};
     int lambda = 1, models = 1;
     double mu = 1;
-    WaitFor wait_out = WaitFor::conform;
+    WaitFor wait_out = {};
     static SchemeEntry<MSgcOptions> entry();
 };
 

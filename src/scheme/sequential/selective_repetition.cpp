@@ -18,7 +18,7 @@ void SelectiveRepetition::begin(std::int64_t exchange)
     results_.emplace_back(problem_.workers, not_received);
     repeating_ = 0;
     repeats_.assign(repeats_.size(), false);
-    if (model_.burst == 0 || exchange < model_.burst) return;
+    if (model_.burst == 0 || !has(exchange - model_.burst)) return;
     const auto& old = results(exchange - model_.burst);
     if (decode(*code_.decoder, old)) return;
     auto too_many = std::ranges::count(old, not_received) - stragglers_;
@@ -54,15 +54,16 @@ bool SelectiveRepetition::harmless()
 bool SelectiveRepetition::decodes()
 {
     const Job due = exchange_ - model_.burst;
-    return due < 0 || decode(*code_.decoder, results(due));
+    return !has(due) || decode(*code_.decoder, results(due));
 }
 
-std::pair<std::vector<Term>, double> SelectiveRepetition::gradient(Job job)
+std::optional<SequentialCode::Gradient> SelectiveRepetition::gradient(Job job)
 {
-    const auto decoding = decode(*code_.decoder, results(job)).value();
-    std::vector<Term> terms;
-    add_terms(decoding, results(job), terms);
-    return {std::move(terms), decoding.error};
+    const auto decoding = decode(*code_.decoder, results(job));
+    if (!decoding) return std::nullopt;
+    Gradient gradient{{}, decoding->error};
+    add_terms(*decoding, results(job), gradient.terms);
+    return gradient;
 }
 
 }  // namespace quorate

@@ -27,10 +27,11 @@ public:
     void receive(Worker worker, const std::vector<ContributionId>& ids) override;
     bool decodes() override;
     bool harmless() override;
-    std::pair<std::vector<Term>, double> gradient(Job job) override;
+    std::optional<Gradient> gradient(Job job) override;
     void forget(Job) override { results_.pop_front(); }
 
 private:
+    bool has(Job job) const { return exchange_ - job < std::ssize(results_); }
     Results& results(Job job) { return results_[std::ssize(results_) - 1 - (exchange_ - job)]; }
     Job job_of(Worker worker) const;
 
@@ -40,7 +41,7 @@ private:
     Bursty model_;
     Plans plans_;
     std::int64_t exchange_ = -1;
-    std::deque<Results> results_;  // of the jobs that are not decoded, the newest last
+    std::deque<Results> results_;  // of the jobs that are not forgotten, the newest last
     std::vector<bool> repeats_;    // by worker: whether it computes an old job in this exchange
     int repeating_ = 0;
 };

@@ -10,7 +10,7 @@ namespace quorate {
 
 namespace {
 
-constexpr int candidates = 0;  // the only timer: after it, missing workers may be stragglers
+constexpr int patience = 0;  // the only timer: after it, missing workers may be stragglers
 
 }  // namespace
 
@@ -41,6 +41,7 @@ Needs Sequential::needs() const
 {
     auto needs = code_->needs();
     needs.models = models_;
+    // The most. Without stragglers codes may decode sooner, but steps are to be safe with them.
     needs.staleness = models_ == 1 ? code_->delay() : 0;
     needs.stable_step = stable_step(needs.staleness);
     return needs;
@@ -55,13 +56,13 @@ void Sequential::handle(const Event& event, Seconds now, std::vector<Action>& ou
         receive(*arrived, now, out);
     } else if (const auto* done = std::get_if<Stepped>(&event)) {
         newest_ = done->version;
-        begin(now, out);
+        step_or_begin(now, out);
     } else if (std::holds_alternative<Deadline>(event)) {
         expired_ = true;
         if (may_end())
             end(now, out);
         else
-            for_all_ = wait_.all;
+            for_all_ = wait_.rule.rule == WaitFor::all;
     }
 }
 
@@ -70,13 +71,13 @@ void Sequential::begin(Seconds now, std::vector<Action>& out)
     began_ = now;
     code_->begin(++exchange_);
     // With M models in turn, job t belongs to model t mod M. No job has moved that model since job
-    // t - M, so its newest point is version t.
+    // t - M, which has a step since M > T, so its newest point is version t.
     version_of_.push_back(models_ > 1 ? exchange_ : newest_);
     pattern_.emplace_back(problem_.workers, true);
     if (static_cast<int>(pattern_.size()) > code_->tolerates().window) pattern_.pop_front();
     tasks_.emplace_back(next_, next_ + static_cast<TaskId>(active_.size()) - 1);
     missing_ = static_cast<int>(active_.size());
-    expired_ = for_all_ = false;
+    expired_ = for_all_ = in_grace_ = false;
     for (const auto worker : active_) {
         auto task = code_->task(worker);
         Dispatch dispatch{.task = next_++,
@@ -97,16 +98,29 @@ void Sequential::receive(const Arrived& message, Seconds now, std::vector<Action
     for (const auto& contribution : message.contributions) ids.push_back(contribution.id);
     code_->receive(first.worker, ids);
     pattern_.back()[first.worker] = false;
-    if (missing_-- == static_cast<int>(active_.size()))
-        out.push_back(SetTimer{candidates, now + wait_.mu * (now - began_)});
-    if (missing_ > 0 && (!expired_ || for_all_)) return;
-    if (may_end())
+    const bool for_quorum = wait_.rule.rule == WaitFor::quorum;
+    if (missing_-- == static_cast<int>(active_.size()) && !for_quorum)
+        out.push_back(SetTimer{patience, now + wait_.mu * (now - began_)});
+    if (missing_ > 0 && !may_be_left()) return;
+    if (!may_end()) {
+        if (missing_ == 0)
+            out.push_back(
+                Undecodable{fmt::format("all workers have answered exchange {}, and the code "
+                                        "cannot decode to its accuracy",
+                                        exchange_)});
+    } else if (missing_ > 0 && for_quorum && wait_.rule.grace > 0) {
+        in_grace_ = true;
+        out.push_back(SetTimer{patience, now + wait_.rule.grace * (now - began_)});
+    } else {
         end(now, out);
-    else if (missing_ == 0)
-        out.push_back(
-            Undecodable{fmt::format("all workers have answered exchange {}, and the code cannot "
-                                    "decode to its accuracy",
-                                    exchange_)});
+    }
+}
+
+// Whether the exchange may go on without those that are missing, if they fit.
+bool Sequential::may_be_left() const
+{
+    if (wait_.rule.rule == WaitFor::quorum) return missing_ <= wait_.rule.missing && !in_grace_;
+    return expired_ && !for_all_;
 }
 
 bool Sequential::may_end()
@@ -117,7 +131,7 @@ bool Sequential::may_end()
 
 void Sequential::end(Seconds now, std::vector<Action>& out)
 {
-    out.push_back(SetTimer{candidates, never});
+    out.push_back(SetTimer{patience, never});
     // Late answers of stragglers are not used: they make up for them in later exchanges.
     if (missing_ > 0)
         for (std::size_t i = 0; i < active_.size(); ++i)
@@ -127,17 +141,23 @@ void Sequential::end(Seconds now, std::vector<Action>& out)
             }
     // Stragglers that harm no job do not count in the pattern of later exchanges.
     if (code_->harmless()) pattern_.back().assign(pattern_.back().size(), false);
-    const Job job = exchange_ - code_->delay();
-    if (job < 0) {
+    step_or_begin(now, out);
+}
+
+// Makes the step of the oldest job if it can be decoded. The next one waits until that is done,
+// because it may be the last of the run. Begins an exchange if no job is left to step.
+void Sequential::step_or_begin(Seconds now, std::vector<Action>& out)
+{
+    auto gradient = oldest_ <= exchange_ ? code_->gradient(oldest_) : std::nullopt;
+    if (!gradient) {
         begin(now, out);
         return;
     }
-    auto [terms, error] = code_->gradient(job);
-    out.push_back(Step{.terms = std::move(terms),
+    out.push_back(Step{.terms = std::move(gradient->terms),
                        .divisor = static_cast<double>(samples_),
-                       .error = error,
-                       .model = static_cast<int>(job % models_)});
-    code_->forget(job);
+                       .error = gradient->error,
+                       .model = static_cast<int>(oldest_ % models_)});
+    code_->forget(oldest_++);
     out.push_back(Close{tasks_.front().first, tasks_.front().second});
     tasks_.pop_front();
 }

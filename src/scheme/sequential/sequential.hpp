@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sequential gradient coding. Job t is one gradient; it begins with exchange t and is decoded T
-// exchanges later. So a worker may straggle for a while and make up for it afterwards.
+// Sequential gradient coding. Job t is one gradient; it begins with exchange t and is decoded at
+// most T exchanges later. So a worker may straggle for a while and make up for it afterwards.
 // Krishnan, Ebrahimi, Khisti, "Sequential Gradient Coding for Straggler Mitigation", ICLR 2023.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include "code/gradient_code.hpp"
 #include "scheme/scheme.hpp"
 #include "scheme/sequential/straggler_pattern.hpp"
+#include "scheme/sequential/wait_for.hpp"
 
 namespace quorate {
 
@@ -43,10 +44,14 @@ public:
     virtual bool decodes() = 0;
     /// Whether the stragglers of this exchange harm no job, even if they do not fit the model.
     virtual bool harmless() { return false; }
-    /// The gradient of a job that decodes() has found complete.
-    /// @return its terms, and the decode error
-    virtual std::pair<std::vector<Term>, double> gradient(Job job) = 0;
-    /// Forgets the oldest job, whose terms have been used.
+    struct Gradient {
+        std::vector<Term> terms;
+        double error;  // of the decoding
+    };
+    /// The gradient of the oldest job that is not forgotten, after an exchange that decodes().
+    /// @return nothing before the job can be decoded, which it can when it is due
+    virtual std::optional<Gradient> gradient(Job job) = 0;
+    /// Forgets the oldest job, whose gradient has been used. Nothing is asked of it any more.
     virtual void forget(Job job) = 0;
 };
 
@@ -62,11 +67,12 @@ void add_terms(const Decoding& decoding, const Results& results, std::vector<Ter
 /// How long an exchange waits.
 struct WaitOut {
     double mu;  // workers that take longer than 1 + mu times the fastest one may be stragglers
-    bool all;   // if the stragglers do not fit the model, wait for all workers; else until they fit
+    WaitFor rule = {};
 };
 
-/// Runs the exchanges: for one model, whose updates come T exchanges late, or for M > T models in
-/// turn.
+/// Runs the exchanges: for one model, whose updates come up to T exchanges late, or for M > T
+/// models in turn. Updates have the order of their jobs. Each comes at the end of the first
+/// exchange in which its job and all before it can be decoded.
 class Sequential final : public Scheme {
 public:
     /// @param models  M
@@ -79,8 +85,10 @@ public:
 private:
     void begin(Seconds now, std::vector<Action>& out);
     void receive(const Arrived& message, Seconds now, std::vector<Action>& out);
+    bool may_be_left() const;
     bool may_end();
     void end(Seconds now, std::vector<Action>& out);
+    void step_or_begin(Seconds now, std::vector<Action>& out);
 
     Problem problem_;
     std::unique_ptr<SequentialCode> code_;
@@ -89,14 +97,14 @@ private:
     std::int64_t samples_;
     std::vector<Worker> active_;
     std::int64_t exchange_ = -1;
+    Job oldest_ = 0;  // of the jobs without a step
     Version newest_ = 0;
-    std::vector<Version> version_of_;  // of each job, the version of its point
-    std::deque<std::pair<TaskId, TaskId>>
-        tasks_;  // of the exchanges whose jobs are not all decoded
+    std::vector<Version> version_of_;              // of each job, the version of its point
+    std::deque<std::pair<TaskId, TaskId>> tasks_;  // of the exchanges from that job on
     TaskId next_ = 0;
     std::deque<Stragglers> pattern_;  // of the last W exchanges, the running one last
     int missing_ = 0;
-    bool expired_ = false, for_all_ = false;
+    bool expired_ = false, for_all_ = false, in_grace_ = false;
     Seconds began_ = 0;
 };
 

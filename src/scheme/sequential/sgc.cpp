@@ -37,8 +37,11 @@ Fields<T> sequential_options(double least)
           "who takes longer than 1 + MU times the fastest worker may be left behind as a "
           "straggler"}},
         {&T::wait_out,
-         {"wait-out", "conform|all", "conform",
-          "where stragglers do not fit B, W and L: wait until they do, or for all"}},
+         {"wait-out", "conform|all|quorum:Q[,GRACE]", "conform",
+          "where stragglers do not fit B, W and L: wait until they do, or for all; quorum: end as "
+          "soon as at most Q workers are missing and fit, whatever --mu is, and GRACE times as "
+          "long after that",
+          1}},
     };
 }
 
@@ -61,8 +64,8 @@ std::unique_ptr<Scheme> sequential(const T& given, const Problem& problem,
         throw Refusal("models", fmt::format(", but a job is decoded {} exchanges after its own: "
                                             "use --models {} or more, or 1",
                                             code->delay(), code->delay() + 1));
-    return std::make_unique<Sequential>(
-        problem, std::move(code), WaitOut{given.mu, given.wait_out == WaitFor::all}, given.models);
+    return std::make_unique<Sequential>(problem, std::move(code), WaitOut{given.mu, given.wait_out},
+                                        given.models);
 }
 
 std::unique_ptr<Scheme> make_selective(const SrSgcOptions& given, const Problem& problem)
