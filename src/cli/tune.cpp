@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate tune: cross-validation over a grid of options.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -134,6 +135,29 @@ Mean mean_of(std::span<const Quality> folds, Metric metric)
     return mean;
 }
 
+// Says which of the best values are the least or the greatest of several numbers: better ones may
+// lie beyond. @return an empty text if none is
+std::string at_ends(const std::vector<GridOption>& grid, const Choice& best)
+{
+    std::vector<std::string> found;
+    for (const auto& [name, values] : grid) {
+        std::vector<double> numbers;
+        for (const auto& value : values)
+            if (const auto number = to_real(value)) numbers.push_back(*number);
+        const auto at = std::ranges::find(best, name, &Choice::value_type::first);
+        if (numbers.size() < std::max<std::size_t>(values.size(), 2) || at == best.end()) continue;
+        const auto [least, greatest] = std::ranges::minmax(numbers);
+        const double value = to_real(at->second).value_or(0);
+        if (value != 0 && (value == least || value == greatest))
+            found.push_back(name + " " + at->second);
+    }
+    return found.empty() ? ""
+                         : fmt::format(
+                               "{} at an end of the grid: try values beyond, or a better "
+                               "one may be missed",
+                               fmt::join(found, " and "));
+}
+
 std::string columns_of(const Trials& trials)
 {
     std::string line;
@@ -201,6 +225,8 @@ int tune(const Settings& settings)
                                   measure.name));
     fmt::print("best: {} {:.6f} with{}\n", measure.name, means[best].value,
                words_of(trials.points()[best]));
+    if (const auto ends = at_ends(grid, trials.points()[best]); !ends.empty())
+        log(LogLevel::note, ends);
     return exit_done;
 }
 

@@ -287,12 +287,17 @@ std::string analyse_script(const Request& request, const Profile& profile, const
         "[ -n \"$traces\" ] || {{ echo 'no run is complete yet' >&2; exit 1; }}\n"
         "mapfile -t traces <<< \"$traces\"\n",
         own_command());
-    if (figure.empty())
+    if (figure.empty()) {
         run("compare", "");
-    else
-        run(figure[0], arguments(std::span(figure).subspan(1)) + " --out report --name figure");
+        run("report", " --out report");
+        return text;
+    }
+    const bool tunes = figure[0] == "tune";
+    auto options = arguments(std::span(figure).subspan(1)) + " --out report --name figure";
+    if (tunes) options += " --refine " + quoted(own_command());
+    run(figure[0], options);
     // What was tuned on is no result.
-    if (figure.empty() || figure[0] != "tune") run("report", " --out report");
+    if (!tunes) run("report", " --out report");
     return text;
 }
 

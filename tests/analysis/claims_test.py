@@ -15,6 +15,7 @@ from quorate.analysis import claims
 MISSED = "missed"  # the run never gets to its target
 UNFINISHED = 7
 ABSENT = 0
+LOSS = {"measure": "final loss"}
 PLAIN = {
     "name": "it",
     "origin": "x.ini:5: ",
@@ -88,14 +89,17 @@ def folder(trace, tmp_path):
         ([1] * 5, [1.2] * 5, {"paper": [1, 1.5]}, "partly", "smaller"),  # up to 1.5
         ([1] * 5, [1.3] * 5, {"paper": [1, 1.5]}, "reproduced", "size"),
         ([1] * 5, [1.2, 1.2, 1.2, 1.2, 1.6], {"paper": [1, 1.5]}, "reproduced", "size"),
-        ([1] * 5, [2] * 5, {"paper": [1, 1.5]}, "partly", "greater"),
+        ([1] * 5, [2] * 5, {"paper": [1, 1.5]}, "reproduced", "more than the paper's"),
         ([1] * 5, [1.9, 0.9, 2, 2.1, 1.7], {}, "not", "interval holds 1"),
         ([1] * 5, [0.5] * 5, {}, "not", "the other direction"),
         ([1] * 5, [2] * 5, {"paper": None}, "reproduced", "above 1"),
         ([1] * 5, [2] * 5, {"paper": None, "source": ""}, "holds", "above 1"),
         ([1] * 5, [1.02] * 5, {"paper": [1, 1]}, "reproduced", "at most 2 % apart"),
         ([1] * 5, [0.9] * 5, {"paper": [1, 1]}, "partly", "at most 11 % apart"),
-        ([1] * 5, [2] * 5, {"paper": [1, 1]}, "not", "at most 100 % apart"),
+        ([1] * 5, [0.5] * 5, {"paper": [1, 1]}, "not", "at most 100 % apart"),
+        ([1] * 5, [2] * 5, {"paper": [1, 1]}, "reproduced", "takes less"),  # as long, or less
+        ([1] * 5, [2, 2, 2, 2, 0.9], {"paper": [1, 1]}, "partly", "at most 11 % more"),
+        ([1] * 5, [MISSED] * 5, {"paper": [1, 1], **LOSS}, "not", "at most 40 % apart"),
         ([1] * 4, [2] * 4, {}, "too few seeds", "4 of at least 5"),
         ([1] * 5, [2] * 5, {"not_comparable": "why"}, "not comparable", "why"),
         ([1, 1, 1, 1, MISSED], [2] * 5, {}, "partly", "scheme=of: 1 of 5"),
@@ -129,6 +133,22 @@ def test_a_gap_without_an_optimum_is_not_a_gap_that_is_missed(folder, trace, mon
     assert claim.verdict[0] == "reproduced"
 
 
+def test_a_run_that_passes_a_gap_and_moves_away_does_not_get_there(trace, tmp_path, monkeypatch):
+    monkeypatch.setattr(claims.Trace, "optimum", 0.5)
+
+    def end_at(objective):
+        def edit(file):
+            values = file["evaluation/objective"]
+            values[:] = 0.6
+            values[1], values[len(values) - 1] = 0.501, objective
+
+        return claims.read_trace(edited(trace(1), tmp_path, edit))
+
+    for measure in ("time-to gap=0.0011", "rounds-to gap=0.0011"):
+        cost = claims.cost_of(measure)
+        assert cost(end_at(0.505)) > 0 and isnan(cost(end_at(0.52)))
+
+
 def test_the_interval_of_the_median_is_by_ranks():
     numbers = [5.0, 1.0, 4.0, 2.0, 3.0]
     assert claims.median_interval(numbers) == (3, 1, 5)
@@ -139,29 +159,40 @@ def test_the_interval_of_the_median_is_by_ranks():
 
 
 def test_each_side_has_its_best_step(folder):
-    of = {"1": [4] * 5, "2": [1] * 5, "8": [0.1, 0.1, 0.1, 0.1, MISSED]}
-    beside = {"1": [2] * 5, "2": [3] * 5, "8": [MISSED] * 5}
+    of = {"1": [1.05] * 5, "2": [1] * 5, "3": [1.1] * 5, "8": [0.1, 0.1, 0.1, 0.1, MISSED]}
+    beside = {"0.5": [2.1] * 5, "1": [2] * 5, "2": [2.1] * 5, "8": [MISSED] * 5}
     (claim,) = claims.read_claims(folder(of, beside, best="step"))
     assert [side.best for side in claim.sides] == ["step 2", "step 1"]
     assert claim.interval == pytest.approx((2, 2, 2)) and claim.verdict[0] == "reproduced"
     assert "(step 2)" in claim.question
-    assert claim.reason.endswith("; best at an end of the grid: scheme=beside (step 1)")
 
 
 @pytest.mark.parametrize(
-    "of, beside, words",
+    "of, words",
     [
-        ({"2": [3] * 5, "10": [1] * 5}, {"2": [2] * 5}, "scheme=of (step 10)"),  # as numbers
-        ({"2": [3] * 5, "10": [1] * 5, "9": [2] * 5}, {"2": [2] * 5}, "scheme=of (step 10)"),
-        ({"2": [3] * 5, "9": [1] * 5, "10": [2] * 5}, {"2": [2] * 5}, ""),
-        ({"2": [1] * 5}, {"2": [2] * 5}, ""),  # no grid
-        ({"one": [1] * 5, "two": [2] * 5}, {"one": [2] * 5}, ""),  # words have no ends
+        ({"2": [3] * 5, "10": [1] * 5}, "step 10 is at an end of the grid"),  # as numbers
+        ({"2": [1] * 5, "9": [1.05] * 5, "10": [2] * 5}, "step 2 is at an end of the grid"),
+        ({"2": [3] * 5, "9": [1] * 5, "10": [1.2] * 5}, "2 is 200 % worse and 10 is 20 % worse"),
+        ({"2": [1.1] * 5, "9": [1] * 5, "10": [1.2] * 5}, "beside step 9, 10 is 20 % worse"),
+        ({"2": [1.1] * 5, "9": [1] * 5, "10": [1.1] * 5}, ""),
+        ({"2": [1] * 5}, ""),  # no grid
+        ({"one": [1] * 5, "two": [2] * 5}, ""),  # words have no ends
     ],
 )
-def test_a_best_value_at_an_end_of_its_grid_is_said_to_be(folder, of, beside, words):
-    (claim,) = claims.read_claims(folder(of, beside, best="step"))
-    said = "best at an end of the grid: "
-    assert claim.reason.partition(said)[2] == words and (said in claim.reason) == bool(words)
+def test_without_the_best_step_there_is_no_verdict(folder, analyse, of, words):
+    path = folder(of, {"2": [2] * 5}, best="step")
+    (claim,) = claims.read_claims(path)
+    assert (claim.verdict[0] == "best not known") == bool(words)
+    assert (words and "scheme=of: ") in claim.reason and words in claim.reason
+    assert ("best not known 1" in analyse("claims", path, "--overview")[1]) == bool(words)
+
+
+def test_of_what_counts_an_end_of_the_grid_is_said(folder):
+    """There are no values between, and perhaps none beyond."""
+    of = {"2": [3] * 5, "9": [1.5] * 5, "10": [1] * 5}
+    (claim,) = claims.read_claims(folder(of, {"2": [2] * 5}, best="collect"))
+    assert claim.verdict[0] == "reproduced"
+    assert claim.reason.endswith("; best at an end of the grid: scheme=of (collect 10)")
 
 
 def test_measures_are_times_rounds_and_last_scores(folder, simulated):

@@ -292,6 +292,17 @@ def test_tune_searches_as_the_elastic_computing_report_did(credit, tmp_path):
     assert len(lines) == 12 and best == max(float(line) for line in lines) > 0.80
 
 
+def test_tune_says_that_the_best_value_is_at_an_end_of_the_grid(tmp_path):
+    data = tmp_path / "data.h5"
+    assert call("generate", "--rows", 100, "--columns", 3, "--output", data).returncode == 0
+    words = ("tune", "--data", data, "--rounds", 5, "--optimizer", "gd", "--folds", 2, "--grid")
+    said = "at an end of the grid: try values beyond, or a better one may be missed"
+    done = call(*words, "step=1e-3:1e-2:1e-1,l2=0")
+    assert done.returncode == 0 and f"quorate: step 1e-1 {said}\n" in done.stderr, done.stderr
+    done = call(*words, "step=1e-3:1:1e3")  # the middle one
+    assert done.returncode == 0 and said not in done.stderr, done.stderr
+
+
 def test_credit_beats_the_elastic_computing_report(credit, tmp_path):
     """Accuracy 80.28 %, F1 .34 in its table 1; rows with a score above 0 are called positive."""
     for model in ("hinge", "logistic"):

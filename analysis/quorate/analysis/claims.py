@@ -19,6 +19,7 @@ import pandas as pd
 from .curves import SMALLER_IS_BETTER, final, metric_of, reached, target_of
 from .groups import caption
 from .numbers import number_of
+from .refine import Grid, Refined, Wanted, until_known
 from .sweep import rank
 from .tables import brief, markdown, number, text
 from .tasks import work
@@ -29,9 +30,13 @@ LEVEL = 0.95  # of intervals
 LEAST_PAIRS = 5
 SAME_SIZE = 1.2  # a ratio that is so many times another one, or less, has its size
 ALIKE = 1.005  # likewise, where seeds change nothing that counts
+AWAY = 10  # so many times above a gap that was reached, a run is unstable and only passed it
 EQUAL = 1.05  # likewise, where a paper says that there is no difference
 REPRODUCED, HOLDS, PARTLY, NOT = "reproduced", "holds", "partly", "not"
 NOT_COMPARABLE, TOO_FEW, NOT_RUN = "not comparable", "too few seeds", "not run"
+NOT_KNOWN = "best not known"
+# Measures of which less is meant where a paper says that both sides take as long.
+OF_TIME = ("time", "round-time", "time-to", "rounds-to", "work")
 Cost = Callable[[Trace], float]
 
 
@@ -43,7 +48,12 @@ def cost_of(measure: str) -> Cost:
     if word in ("time-to", "rounds-to"):
         metric, target = target_of(rest, word)
         place = 0 if word == "time-to" else 1
-        return lambda trace: reached(trace, metric, target)[place]
+
+        def to_target(trace: Trace) -> float:
+            left = metric == "gap" and (trace.diverged or final(trace, metric) > AWAY * target)
+            return nan if left else reached(trace, metric, target)[place]
+
+        return to_target
     if word == "final":
         metric = metric_of(rest)
 
@@ -100,6 +110,9 @@ class Side:
     costs: dict[str, float]
     best: str  # the best value of the option that was tried
     at_end: bool  # it is the least or the greatest of those tried: a better one may lie beyond
+    grid: Grid  # of what was tried
+    like: dict[str, list[int]]  # the manifest's runs by what pairs them, for further values
+    further: int = 0  # values beside those of the file
 
     @property
     def reached(self) -> int:
@@ -126,23 +139,42 @@ def is_end(value: str, tried: Iterable[str]) -> bool:
 
 
 def read_side(
-    found: dict[str, Any], folder: Path, cost: Cost, best: str, read: Callable[[Path], Trace]
+    found: dict[str, Any],
+    refined: Refined,
+    cost: Cost,
+    best: str,
+    read: Callable[[Path], Trace],
 ) -> Side:
     """Reads the runs that are complete."""
     traces = {}
-    for run in found["runs"]:
-        path = folder / run["trace"]
+    more = refined.runs(found["runs"], best)
+    runs = [*found["runs"], *more]
+    for run in runs:
+        path = refined.folder / run["trace"]
         # A run that diverged has an end, and never gets there.
         if path.is_file() and (read(path).status == "completed" or read(path).diverged):
             traces[run["best"], run["pair"]] = read(path)
     costs = {key: cost(trace) for key, trace in traces.items()}
     tried = dict.fromkeys(value for value, _ in traces)
-    chosen = min(tried, key=lambda v: rank([c for k, c in costs.items() if k[0] == v]), default="")
-    runs = {pair: trace for (value, pair), trace in traces.items() if value == chosen}
-    numbers = {pair: costs[chosen, pair] for pair in runs}
-    words = f"{best} {brief(chosen)}" if chosen and runs else ""
-    at_end = is_end(chosen, tried)
-    return Side(found["options"], len(found["runs"]), len(traces), runs, numbers, words, at_end)
+    grid = Grid(best, {v: rank([c for k, c in costs.items() if k[0] == v]) for v in tried})
+    chosen = grid.best
+    like: dict[str, list[int]] = {}
+    for run in found["runs"]:
+        if run["best"] and "run" in run:
+            like.setdefault(run["pair"], []).append(run["run"])
+    numbers = {pair: costs[value, pair] for value, pair in traces if value == chosen}
+    return Side(
+        options=found["options"],
+        wanted=len(runs),
+        complete=len(traces),
+        runs={pair: trace for (value, pair), trace in traces.items() if value == chosen},
+        costs=numbers,
+        best=f"{best} {brief(chosen)}" if chosen and numbers else "",
+        at_end=is_end(chosen, tried),
+        grid=grid,
+        like=like,
+        further=len({run["best"] for run in more}),
+    )
 
 
 @dataclass
@@ -215,18 +247,37 @@ class Claim:
             return NOT_RUN, f"{complete} of {wanted} runs are complete"
         if self.without_optimum:
             return NOT_RUN, f"no optimum beside {self.without_optimum}: quorate optimum finds it"
+        if self.doubts:
+            return NOT_KNOWN, "; ".join(self.doubts)
         if len(self.pairs) < LEAST_PAIRS:
             return TOO_FEW, f"{len(self.pairs)} of at least {LEAST_PAIRS}, by {self.words['pairs']}"
         if 2 * self.of.reached <= len(self.of.costs):
             return NOT, self.of.missed
         return self.no_difference() if self.paper == (1.0, 1.0) else self.direction()
 
+    @property
+    def doubts(self) -> list[str]:
+        """Why the best values of the sides may not be the best: with others the ratio would be
+        another one."""
+        words = {side.options: side for side in self.sides if side.grid.doubt}
+        return [
+            f"{options}: {side.grid.doubt}, "
+            + (f"after {side.further} further values" if side.further else "try --refine")
+            for options, side in words.items()
+        ]
+
     def no_difference(self) -> tuple[str, str]:
-        """The verdict on a paper that says that both sides are equal."""
+        """The verdict on a paper that says that both sides are equal, or that `of` takes about as
+        long: then it may take less."""
         _, low, high = self.interval
-        away = max(high, 1 / low) if low else inf
+        longer = 1 / low if low else inf
+        may_be_less = self.words["measure"].split(" ")[0] in OF_TIME
+        apart = max(high, longer)
+        away = longer if may_be_less else apart
         verdict = REPRODUCED if away <= EQUAL else PARTLY if away <= SAME_SIZE else NOT
-        return verdict, f"at most {100 * (away - 1):.0f} % apart" if away < inf else "not equal"
+        if may_be_less and high > EQUAL and low:
+            return verdict, "takes less" if low >= 1 else f"at most {100 * (away - 1):.0f} % more"
+        return verdict, f"at most {100 * (apart - 1):.0f} % apart" if apart < inf else "not equal"
 
     def direction(self) -> tuple[str, str]:
         """The verdict on a paper, or on us, saying that `of` is better."""
@@ -243,6 +294,8 @@ class Claim:
         if most == inf and median < least:
             return PARTLY, "the same direction, below the bound"
         if min(low, median / SAME_SIZE) > most:
+            if self.up_to:  # said of the most that was seen there
+                return REPRODUCED, "the same direction, more than the paper's"
             return PARTLY, "the same direction, a greater size"
         words = "the same direction and size" if self.paper else "the interval is above 1"
         return (REPRODUCED if self.words["source"] else HOLDS), words
@@ -259,7 +312,7 @@ class Claim:
         """Why the verdict is so; whether the pairs are several in name only; and whether a side
         might do better with a value that was not tried."""
         parts = [self.verdict[1], self.alike]
-        if self.verdict[0] not in (NOT_COMPARABLE, NOT_RUN):
+        if self.verdict[0] not in (NOT_COMPARABLE, NOT_RUN, NOT_KNOWN):
             ends = [f"{side.options} ({side.best})" for side in self.sides if side.at_end]
             parts.append(f"best at an end of the grid: {', '.join(ends)}" if ends else "")
         return "; ".join(filter(None, parts))
@@ -316,15 +369,19 @@ def shown(value: float) -> str:
     return "inf" if value == inf else number(value, 2)
 
 
-def read_claims(folder: str) -> list[Claim]:
-    """The claims of an experiment's folder. Raises BadInput."""
+def read_claims(folder: str, read: Callable[[Path], Trace] | None = None) -> list[Claim]:
+    """The claims of an experiment's folder. Raises BadInput.
+
+    read: reads a trace, and may keep it, as claims share runs.
+    """
     path = Path(folder) / FILE
     if not path.is_file():
         raise BadInput(
             f"{path} is not there: give the folder of an experiment with claims, as quorate script "
             "writes it"
         )
-    read = cache(read_trace)  # claims share runs
+    read = read or cache(read_trace)
+    refined = Refined(path.parent)
     try:
         found = json.loads(path.read_text("utf-8"))
         claims = []
@@ -334,7 +391,7 @@ def read_claims(folder: str) -> list[Claim]:
             except BadInput as error:
                 raise BadInput(f"{words['origin']}claim {words['name']}: {error}") from error
             of, beside = (
-                read_side(words[side], path.parent, cost, words["best"], read)
+                read_side(words[side], refined, cost, words["best"], read)
                 for side in ("of", "beside")
             )
             claims.append(Claim(found["experiment"], found["summary"], words, of, beside))
@@ -345,6 +402,30 @@ def read_claims(folder: str) -> list[Claim]:
 
 def read_folders(folders: Iterable[str]) -> list[Claim]:
     return [claim for folder in folders for claim in read_claims(folder)]
+
+
+def refine(folder: str, program: str) -> None:
+    """Simulates further values for the sides of the claims, until the best of each is known or
+    MOST were tried. Raises BadInput."""
+    refined = Refined(Path(folder))
+    read = cache(read_trace)
+
+    def wanted() -> list[Wanted]:
+        found = []
+        for claim in read_claims(folder, read):
+            if claim.verdict[0] in (NOT_COMPARABLE, NOT_RUN):
+                continue
+            for side in claim.sides:
+                if side.grid.doubt and any(t.clock != "virtual" for t in side.runs.values()):
+                    raise BadInput(
+                        f"claim {claim.name}: --refine simulates, and these runs are over MPI: "
+                        "write a finer grid into the experiment"
+                    )
+                groups = [[refined.manifest[run] for run in runs] for runs in side.like.values()]
+                found.append((side.grid, groups, side.further))
+        return found
+
+    until_known(refined, program, wanted)
 
 
 def by_experiment(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
@@ -387,7 +468,7 @@ def as_markdown(claims: Sequence[Claim]) -> str:
 def counted(claims: Sequence[Claim], title: str) -> str:
     """How many there are, and of each verdict how many."""
     verdicts = [one.verdict[0] for one in claims]
-    known = (REPRODUCED, HOLDS, PARTLY, NOT, NOT_COMPARABLE, TOO_FEW, NOT_RUN)
+    known = (REPRODUCED, HOLDS, PARTLY, NOT, NOT_COMPARABLE, NOT_KNOWN, TOO_FEW, NOT_RUN)
     some = ", ".join(f"{one} {verdicts.count(one)}" for one in known if one in verdicts)
     return f"{title}: {len(claims)}; {some}."
 

@@ -157,6 +157,8 @@ def run_sweep(given: argparse.Namespace) -> None:
 
 
 def run_claims(given: argparse.Namespace) -> None:
+    for folder in given.folders if given.refine else []:
+        claims.refine(folder, given.refine)
     again = claims.read_folders(given.again)
     found = claims.read_folders(given.folders)
     if again and (given.json or given.overview):
@@ -172,14 +174,20 @@ def run_claims(given: argparse.Namespace) -> None:
         print(claims.as_markdown(found) if given.markdown else claims.as_text(found))
 
 
-def run_tune(given: argparse.Namespace) -> None:
-    found = tuning.Tuning(read_given(given), given.option, *target_of(given.target))
+def run_tune(given: argparse.Namespace) -> int:
+    """1: some scheme has no best value."""
+    traces, target = read_given(given), target_of(given.target)
+    if given.refine:
+        found = tuning.refined(traces, given.option, target, given.refine)
+    else:
+        found = tuning.Tuning(traces, given.option, *target)
     if given.out:
         print(found.write(given.out, given.name))
         print()
     print(text(found.table()))
     for line in found.notes():
         print(line)
+    return 1 if found.unknown else 0
 
 
 def run_workers(given: argparse.Namespace) -> None:
@@ -375,6 +383,15 @@ def add_sweep(commands: Commands) -> None:
     )
 
 
+def refine_option(new: argparse.ArgumentParser) -> None:
+    new.add_argument(
+        "--refine",
+        metavar="QUORATE",
+        help="words that start quorate: simulates further values until neighbours of the best "
+        "agree within 10 %%",
+    )
+
+
 def add_claims(commands: Commands) -> None:
     new = commands.add_parser(
         "claims",
@@ -390,6 +407,7 @@ def add_claims(commands: Commands) -> None:
         metavar="FOLDER",
         help="the same with other seeds: verdicts",
     )
+    refine_option(new)
     form = new.add_mutually_exclusive_group()
     form.add_argument("--markdown", action="store_true", help="with the settings there and here")
     form.add_argument("--overview", action="store_true", help="those of papers in one table")
@@ -402,6 +420,7 @@ def add_tune(commands: Commands) -> None:
     new.add_argument("--target", required=True, metavar="METRIC=VALUE", help="as test-loss=0.2")
     new.add_argument("--out", metavar="DIR", help="folder for NAME.tuned; without it the table")
     new.add_argument("--name", default="best", help="of that file [best]")
+    refine_option(new)
 
 
 def add_workers(commands: Commands) -> None:
@@ -506,7 +525,7 @@ def main(words: list[str] | None = None) -> int:
         given.notes = []
         if getattr(given, "out", None):
             refuse_file(given.out)
-        given.run(given)
+        status = given.run(given) or 0
         for note in given.notes:
             print(f"quorate analysis: {note}", file=sys.stderr)
     except BadInput as error:
@@ -514,4 +533,4 @@ def main(words: list[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
+    return int(status)
