@@ -187,8 +187,10 @@ TEST(Journal, ATraceWhoseRunIsKilledAsItGoesBackHasEachRoundOnce)
         return Lengths(trace.rounds.size(), trace.lost.empty() ? 0 : trace.lost[0].rounds.size());
     };
     const Lengths after{300, 199};
+    // The file is tested at each system call above; its process makes many more here.
+    constexpr int step = 29;
     int kills = 0, before = 0;
-    for (bool killed = true; killed; ++kills) {
+    for (bool killed = true; killed; kills += step) {
         fs::copy_file(ran, path, fs::copy_options::overwrite_existing);
         fs::remove(h5::journal_of(path));
         killed = run_and_kill(kills, go_back);
@@ -199,8 +201,8 @@ TEST(Journal, ATraceWhoseRunIsKilledAsItGoesBackHasEachRoundOnce)
         ASSERT_EQ(rounds(), after) << "killed at " << kills;
         ASSERT_EQ(trace::read(path).lost.size(), 1U) << "killed at " << kills;
     }
-    EXPECT_GT(before, 10);
-    EXPECT_GT(kills, before);
+    EXPECT_GT(before, 1);
+    EXPECT_GT(kills, before * step);
 }
 
 // --- power loss ----------------------------------------------------------------------------------
