@@ -108,6 +108,12 @@ def folder(trace, tmp_path):
         ([1] * 5, [2, 2, 2, 2, MISSED], {}, "partly", "scheme=beside: 1 of 5"),
         ([1] * 5, [MISSED] * 5, {}, "partly", "scheme=beside: 5 of 5"),
         ([1, 1, 1, MISSED, MISSED], [2, 2, 2, MISSED, MISSED], {}, "partly", "2 of 5"),
+        # A run that goes on for longer and does not get there says the direction, and no size.
+        ([0.1] * 5, [MISSED] * 5, {"paper": None}, "reproduced", "5 of 5 do not get there in"),
+        ([0.1] * 5, [MISSED] * 5, {"paper": [5, None]}, "reproduced", "times as long"),
+        ([0.1] * 5, [MISSED] * 5, {"paper": [500, None]}, "partly", "scheme=beside: 5 of 5"),
+        ([0.1] * 5, [MISSED] * 5, {"paper": [5, 5]}, "partly", "scheme=beside: 5 of 5"),
+        ([40] * 5, [MISSED] * 5, {"paper": None}, "partly", "scheme=beside: 5 of 5"),
         ([1] * 5, [MISSED] * 5, {"measure": "round-time"}, "not", "the interval holds 1"),
     ],
 )

@@ -255,7 +255,7 @@ def test_tuning_writes_what_the_runs_then_use(tmp_path):
     tuned = (jobs / "x.tuned").read_text()
     assert "# Made by make tune-x.\n# quorate analysis tune --option step" in tuned
     # Beyond the grid, as its end is the best of it.
-    assert re.search(r"\n# of 0.001, 0.01, .*, 0.1 with the seeds 11\.\n", tuned)
+    assert re.search(r"\n# of 0\.001, .*, 0\.1 with the seeds 11\.\n", tuned)
     chosen = dict(re.findall(r"\[scheme (\w+)\]\nstep = (\S+)\n", tuned))
     assert set(chosen) == {"uncoded", "frc"} and min(map(float, chosen.values())) > 0.01
     words = ["--experiment", jobs / "x.ini", "--cluster", "local", "--command", "simulate"]
