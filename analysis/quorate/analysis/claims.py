@@ -427,7 +427,7 @@ def refine(folder: str, program: str) -> None:
     read = cache(read_trace)
 
     def wanted() -> list[Wanted]:
-        found = []
+        found: list[Wanted] = []
         for claim in read_claims(folder, read):
             if claim.verdict[0] in (NOT_COMPARABLE, NOT_RUN):
                 continue

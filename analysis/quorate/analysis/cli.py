@@ -280,7 +280,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 def command(
     commands: Commands,
     name: str,
-    run: Callable[[argparse.Namespace], None],
+    run: Callable[[argparse.Namespace], int | None],
     summary: str,
     many: bool = True,
 ) -> Parser:
