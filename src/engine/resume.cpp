@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The part of the engine that takes snapshots for checkpoints, and resumes a run from one.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
+#include "base/error.hpp"
 #include "engine/engine.hpp"
 
 namespace quorate {
@@ -35,6 +38,12 @@ void Engine::resume(Past past, Fleet* live)
 // engine computes estimates, writes the trace and calls the observer.
 void Engine::end_of_history()
 {
+    // The same events must have led to the same rounds, or the scheme is not the one that it was.
+    if (const auto rounds = std::ssize(history_->past().inner); round_ != rounds)
+        throw Failure(
+            fmt::format("this Quorate ends rounds by another rule than that which wrote "
+                        "the checkpoint: it makes {} of what was {}; use that one",
+                        round_, rounds));
     history_->restore_points();
     if (needs_.inner_product) copy(history_->past().last_estimate, computed_.last());
     estimates_ = &computed_;

@@ -24,7 +24,8 @@ const std::vector<OptionRow>& rows_of_rounds()
         {{"stragglers", "S", "1", "stragglers tolerated: each partition is on S + 1 workers", 1}},
         {{"collect", "M", "",
           "answers after which a round ends; default: half of the workers; ignore: all but the "
-          "stragglers; dsag: four fifths, at its point",
+          "stragglers; dsag: four fifths, at its point; pgc-frc: all but the stragglers, or group: "
+          "one of each group, and who is late is interrupted, else nobody is",
           0},
          {.lowest = 1, .highest = any}},
         {{"weights", "NAME", "",
@@ -76,8 +77,8 @@ const std::vector<OptionRow>& rows_of_times()
     static const std::vector<OptionRow> all = {
         {{"staleness-cap", "UPDATES", "",
           "contributions that are staler are not used; default: none, ringmaster: N - 1, pgc: "
-          "twice the partitions of a worker, dsag: four times the updates in which all are "
-          "renewed"}},
+          "twice the partitions of a worker, and who owes more rounds leaves out the oldest, dsag: "
+          "four times the updates in which all are renewed"}},
         {{"staleness-scale", "none|inverse|adaptive", "none",
           "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"}},
         {{"restart-after", "SECONDS|auto", "",

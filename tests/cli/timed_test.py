@@ -97,7 +97,8 @@ def test_k_async_of_all_and_pipelined_of_one_are_uncoded_bit_by_bit(gaussians, t
 
 def test_an_interrupted_gradient_goes_on(gaussians, tmp_path):
     # Worker 1 needs almost two rounds for a gradient; begun anew each time it would never end.
-    words = ["--rounds", 40, "--stragglers", 1, "--row-time", 5e-4, "--slowdown", "fixed:1.7,1"]
+    words = ["--rounds", 40, "--stragglers", 1, "--collect", "group"]
+    words += ["--row-time", 5e-4, "--slowdown", "fixed:1.7,1"]
     got = run(tmp_path, gaussians, "pgc-frc", *words)
     mine = got["arrival/worker"] == 1
     assert (got["arrival/version"][mine] > 0).any()

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.hpp"
+#include "commands/options.hpp"
+#include "commands/simulation.hpp"
 #include "engine/engine.hpp"
 #include "fleet/virtual_fleet.hpp"
 #include "scheme/schemes.hpp"
@@ -168,6 +171,60 @@ TEST(Asynchronous, UpdatesComeAtTheRateOfTheWorkers)
     EXPECT_NEAR(measure("k-async", five, 16, "shifted-exponential:0.5,0.5").seconds,
                 measure("k-async", five, 16, "shifted-exponential:1,1").seconds / 2, 0.02);
     EXPECT_LT(measure("k-async", five, 16, "shifted-exponential:0.5,1").seconds, 0.75);
+}
+
+// Workers of k-batch-async in a dry run whose messages take so long.
+trace::Trace messages_take(Seconds latency, const Options& more)
+{
+    quorate::Options all = {{"dry", "on"},
+                            {"rows", "1000"},
+                            {"columns", "10"},
+                            {"scheme", "k-batch-async"},
+                            {"collect", "7"},
+                            {"workers", "10"},
+                            {"row-time", "0.01"},
+                            {"delay", "exponential:0.5"},
+                            {"latency", std::to_string(latency)},
+                            {"rounds", "80"}};
+    all.insert(more.begin(), more.end());
+    return simulate(make_settings(simulation_options(), all));
+}
+
+TEST(KeepGoing, WorkersAreNeverIdleThoughMessagesTakeTime)
+{
+    for (const auto& arrival : messages_take(3, {{"keep-going", "on"}}).arrivals)
+        EXPECT_EQ(arrival.draw > 0 ? arrival.idle : 0, 0);
+    for (const auto& arrival : messages_take(3, {}).arrivals)
+        EXPECT_GE(arrival.draw > 0 ? arrival.idle : 6, 6 - 1e-9);
+}
+
+TEST(KeepGoing, ABatchIsAtTheNewestPointThatIsThereWhenItBegins)
+{
+    const auto trace = messages_take(3, {{"keep-going", "on"}});
+    for (const auto& round : trace.rounds) EXPECT_LE(round.used, 7);
+    std::map<std::int64_t, int> used;
+    for (const auto& arrival : trace.arrivals) {
+        ++used[arrival.used];
+        const auto begun = arrival.arrived - 3 - arrival.compute - arrival.delay;
+        const auto there = [&](std::int64_t version) {
+            if (version == 0) return true;
+            return version <= std::ssize(trace.rounds) &&
+                   trace.rounds[static_cast<std::size_t>(version - 1)].time + 3 < begun + 1e-9;
+        };
+        EXPECT_TRUE(there(arrival.version)) << arrival.version << " at " << begun;
+        EXPECT_FALSE(there(arrival.version + 1)) << arrival.version << " at " << begun;
+    }
+    for (std::int64_t round = 1; round <= std::ssize(trace.rounds); ++round)
+        EXPECT_EQ(used[round], 7) << round;
+}
+
+TEST(KeepGoing, WithoutLatencyItIsTheSameScheme)
+{
+    const auto one = messages_take(0, {}), other = messages_take(0, {{"keep-going", "on"}});
+    for (std::size_t i = 0; i < one.rounds.size(); ++i) {
+        EXPECT_EQ(one.rounds[i].time, other.rounds[i].time);
+        EXPECT_EQ(one.rounds[i].staleness_mean, other.rounds[i].staleness_mean);
+    }
 }
 
 TEST(Asynchronous, TooStaleContributionsAreNotUsed)

@@ -376,6 +376,17 @@ TEST(SchemeOptions, AreRefusedAlikeAsAStructAndAsWords)
               "--stragglers is 12: use at most 11");
     EXPECT_EQ(refused(AgcOptions{.collect = 13}, {12, 120}), "--collect is 13: use at most 12");
     EXPECT_EQ(refused(AgcOptions{.collect = 0}, {12, 120}), "--collect is 0: use at least 1");
+    EXPECT_EQ(refused(PgcFrcOptions{.collect = {.answers = 13}}, {12, 120}),
+              "--collect is 13: use at most 12");
+    EXPECT_EQ(
+        refused(PgcFrcOptions{.stragglers = 2, .staleness_cap = 1}, {12, 120}),
+        "--staleness-cap is 1, but answers in time have gradients of the last 3 rounds: use at "
+        "least 2");
+    EXPECT_EQ(refusal([] {
+                  make_scheme("pgc-frc", {12, 120}, {{"collect", "groups"}});
+              }),
+              "--collect is groups: give a whole number, or group");
+    EXPECT_NE(make_scheme(PgcFrcOptions{.collect = {.group = true}}, {12, 120}), nullptr);
     // Its options do not have --batch, which is the problem's.
     EXPECT_NE(refused(ElasticOptions{}, {.workers = 6, .rows = 60, .batch = 10}), "");
     EXPECT_EQ(refused(NestedOptions{.stragglers = 4, .placement = Placement::frc}, {12, 120}),

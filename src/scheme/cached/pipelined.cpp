@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "base/text.hpp"
 #include "code/collect_decoder.hpp"
 #include "code/cyclic.hpp"
 #include "code/fractional_repetition.hpp"
+#include "scheme/cached/caching_plans.hpp"
+#include "scheme/cached/pipeline_queue.hpp"
 #include "scheme/cached/schemes.hpp"
 #include "scheme/contributions.hpp"
 #include "scheme/options.hpp"
@@ -21,6 +25,7 @@ namespace quorate {
 
 namespace {
 
+// Rounds end as soon as the code decodes, and who is late is interrupted.
 class Pipelined final : public SynchronousScheme {
 public:
     /// @param cap     on the staleness; by default it is twice the partitions of a worker
@@ -32,7 +37,7 @@ public:
           anew_(layout().plans), received_(anew_), answered_(problem.workers, -1),
           stale_(problem.workers)
     {
-        layout().plans = changed(anew_, cache);
+        layout().plans = caching(anew_);
         layout().needs.staleness = static_cast<double>(row(0).size() - 1) / 2;
         layout().needs.stable_step = stable_step_of_cycle(static_cast<int>(row(0).size()));
     }
@@ -80,11 +85,6 @@ protected:
     }
 
 private:
-    static void cache(Plan& plan)
-    {
-        for (auto& item : plan.parts[0].items) item.operation = Item::Operation::cached;
-    }
-
     const Row& row(Worker worker) const { return code_.encoding.rows[worker][0]; }
 
     // max_j sum_i |a_i B_ij|: the factor by which errors of single gradients may grow.
@@ -111,8 +111,12 @@ std::unique_ptr<Scheme> make_frc(const PgcFrcOptions& given, const Problem& prob
 {
     const int n = problem.workers, s = given.stragglers;
     refuse_unless_divides("stragglers", s + 1, n);
-    return std::make_unique<Pipelined>(problem, fractional_repetition(n, s + 1), s,
-                                       given.staleness_cap);
+    auto code = fractional_repetition(n, s + 1);
+    if (given.collect.group)
+        return std::make_unique<Pipelined>(problem, std::move(code), s, given.staleness_cap);
+    if (given.collect.answers) at_most("collect", *given.collect.answers, n);
+    return pipeline_queue(problem, std::move(code), given.collect.answers.value_or(n - s),
+                          given.staleness_cap);
 }
 
 std::unique_ptr<Scheme> make_cyclic(const PgcCyclicOptions& given, const Problem& problem)
@@ -134,13 +138,26 @@ std::unique_ptr<Scheme> make_cyclic(const PgcCyclicOptions& given, const Problem
 
 }  // namespace
 
+void read_option(PgcFrcOptions::Collect& collect, const GivenWords& given)
+{
+    collect.group = given.text() == "group";
+    if (collect.group) return;
+    if (!to_integer(given.text())) given.refuse(": give a whole number, or group");
+    collect.answers = static_cast<int>(whole_number_of(given, std::numeric_limits<int>::max()));
+}
+
+std::string written(const PgcFrcOptions::Collect& collect, const OptionRow&)
+{
+    return collect.group ? "group" : collect.answers ? std::to_string(*collect.answers) : "";
+}
+
 SchemeEntry<PgcFrcOptions> PgcFrcOptions::entry()
 {
     return {
         .name = "pgc-frc",
         .text =
             "pipelined fractional repetition: stores S + 1 partitions, computes one a round; any "
-            "S stragglers; gradients are up to S rounds old",
+            "S stragglers, who go on; gradients are up to S rounds old",
         .source = "Su and Li, Pipelined Gradient Coding, arXiv 2607.20739",
         .options = options<PgcFrcOptions>(),
         .make = make_frc,

@@ -10,10 +10,20 @@
 namespace quorate {
 
 struct PgcFrcOptions {
+    /// When a round ends: at so many answers, by default at those of all but the stragglers, or at
+    /// one of each group. Who is late is interrupted in the latter case only.
+    struct Collect {
+        std::optional<int> answers = {};
+        bool group = false;
+    };
     int stragglers = 1;
+    Collect collect = {};
     std::optional<std::int64_t> staleness_cap = {};
     static SchemeEntry<PgcFrcOptions> entry();
 };
+
+void read_option(PgcFrcOptions::Collect& collect, const GivenWords& given);
+std::string written(const PgcFrcOptions::Collect& collect, const OptionRow&);
 
 struct PgcCyclicOptions {
     enum class Decoder { residue, mds, mu };

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "scheme/newest/schemes.hpp"
+#include "scheme/newest/staleness_weight.hpp"
+#include "scheme/newest/unwaiting.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
 #include "scheme/sample_mean.hpp"
@@ -97,15 +99,6 @@ private:
         std::ranges::sort(waiting_);
     }
 
-    double weight(Version stale) const
-    {
-        const auto staleness = static_cast<double>(stale);
-        const auto n = static_cast<double>(running_.size());
-        return scale_ == StalenessScale::inverse    ? 1 / (1 + staleness)
-               : scale_ == StalenessScale::adaptive ? n / std::max(n, staleness)
-                                                    : 1;
-    }
-
     void receive(const Contribution& contribution, std::vector<Action>& out)
     {
         const auto worker = contribution.worker;
@@ -116,7 +109,8 @@ private:
             dispatch(worker, out);
             return;
         }
-        mean_.add(contribution, worker, weight(stale));
+        mean_.add(contribution, worker,
+                  staleness_weight(scale_, stale, static_cast<int>(running_.size())));
         used_.push_back(contribution.task);
         if (mean_.size() < updates_.collect) {
             if (updates_.waits)
@@ -190,15 +184,20 @@ SchemeEntry<KBatchAsyncOptions> KBatchAsyncOptions::entry()
             "an update for each M batches, of whatever workers; nobody waits; stale by (N - 1) / M "
             "updates on average",
         .source = slow_and_stale,
-        .options = options<KBatchAsyncOptions>(),
-        .make =
-            [](const KBatchAsyncOptions& given, const Problem& problem) {
-                const int n = problem.workers, k = given.collect.value_or((n + 1) / 2);
-                return std::make_unique<Asynchronous>(
-                    given, problem,
-                    Updates{
-                        .collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
-            },
+        .options = options<KBatchAsyncOptions>(
+            {{&KBatchAsyncOptions::keep_going,
+              {"keep-going", "", "",
+               "workers never wait for a message: each takes batch after batch at the point that "
+               "it "
+               "has, until a newer one is there; default: it waits for the newest one"}}}),
+        .make = [](const KBatchAsyncOptions& given,
+                   const Problem& problem) -> std::unique_ptr<Scheme> {
+            const int n = problem.workers, k = given.collect.value_or((n + 1) / 2);
+            if (given.keep_going) return unwaiting(given, problem, k);
+            return std::make_unique<Asynchronous>(
+                given, problem,
+                Updates{.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
+        },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
                        .pace = [](const KBatchAsyncOptions& given, int n) -> Pace {
                            return {.updates =

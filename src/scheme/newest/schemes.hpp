@@ -23,6 +23,7 @@ struct KAsyncOptions {
 
 struct KBatchAsyncOptions {
     std::optional<int> collect = {};
+    bool keep_going = false;
     std::optional<std::int64_t> staleness_cap = {};
     StalenessScale staleness_scale = StalenessScale::none;
     static SchemeEntry<KBatchAsyncOptions> entry();
