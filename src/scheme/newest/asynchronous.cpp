@@ -187,9 +187,9 @@ SchemeEntry<KBatchAsyncOptions> KBatchAsyncOptions::entry()
         .options = options<KBatchAsyncOptions>(
             {{&KBatchAsyncOptions::keep_going,
               {"keep-going", "", "",
-               "workers never wait for a message: each takes batch after batch at the point that "
-               "it "
-               "has, until a newer one is there; default: it waits for the newest one"}}}),
+               "workers never wait for a message: each takes batch after batch at its point, until "
+               "a "
+               "newer one is there; default: it waits for the newest one"}}}),
         .make = [](const KBatchAsyncOptions& given,
                    const Problem& problem) -> std::unique_ptr<Scheme> {
             const int n = problem.workers, k = given.collect.value_or((n + 1) / 2);
