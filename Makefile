@@ -244,6 +244,7 @@ public_headers := $(addprefix base/,arguments.hpp block_sums.hpp error.hpp field
   $(addprefix optimizer/,optimizer.hpp optimizers.hpp regularizer.hpp schedule.hpp) \
   $(addprefix scheme/,placement.hpp round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp types.hpp) \
   $(addprefix scheme/,$(addsuffix /schemes.hpp,anytime cached newest products rounds sequential)) \
+  scheme/sequential/wait_for.hpp \
   $(addprefix scheme/rounds/,adaptive_deadline.hpp synchronous.hpp) $(addprefix straggler/,delay.hpp delays.hpp) \
   $(addprefix tables/,formats.hpp raw_table.hpp source.hpp spool.hpp) \
   $(addprefix trace/,rows.hpp sink.hpp trace.hpp)

@@ -34,7 +34,8 @@ constexpr Names of_training[] = {
      "checkpoint checkpoint-every resume stop-before walltime resilient standby timeout events "
      "on-loss"},
     {"messages", "transport aggregate wire"},
-    {"output", "trace folder overwrite unsaved evaluate evaluate-every trace-arrivals trace-weights log"},
+    {"output",
+     "trace folder overwrite unsaved evaluate evaluate-every trace-arrivals trace-weights log"},
     {"experiments", "manifest row"},
     common};
 

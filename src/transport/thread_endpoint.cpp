@@ -130,7 +130,9 @@ void ThreadEndpoint::die()
 
 bool ThreadEndpoint::has_ended(int rank) const
 {
-    return threads_.places_[static_cast<std::size_t>(rank)].ended;
+    // A rank that has failed ends then. Rank 0 is to learn the reason first.
+    const bool ended = threads_.places_[static_cast<std::size_t>(rank)].ended;
+    return ended && (this->rank() != 0 || !threads_.errors_->there);
 }
 
 }  // namespace quorate::transport

@@ -15,7 +15,6 @@ from quorate.analysis import claims
 MISSED = "missed"  # the run never gets to its target
 UNFINISHED = 7
 ABSENT = 0
-LOSS = {"measure": "final loss"}
 PLAIN = {
     "name": "it",
     "origin": "x.ini:5: ",
@@ -99,7 +98,13 @@ def folder(trace, tmp_path):
         ([1] * 5, [0.5] * 5, {"paper": [1, 1]}, "not", "at most 100 % apart"),
         ([1] * 5, [2] * 5, {"paper": [1, 1]}, "reproduced", "takes less"),  # as long, or less
         ([1] * 5, [2, 2, 2, 2, 0.9], {"paper": [1, 1]}, "partly", "at most 11 % more"),
-        ([1] * 5, [MISSED] * 5, {"paper": [1, 1], **LOSS}, "not", "at most 40 % apart"),
+        (
+            [1] * 5,
+            [MISSED] * 5,
+            {"paper": [1, 1], "measure": "final loss"},
+            "not",
+            "at most 40 % apart",
+        ),
         ([1] * 4, [2] * 4, {}, "too few seeds", "4 of at least 5"),
         ([1] * 5, [2] * 5, {"not_comparable": "why"}, "not comparable", "why"),
         ([1, 1, 1, 1, MISSED], [2] * 5, {}, "partly", "scheme=of: 1 of 5"),

@@ -315,7 +315,7 @@ def no_scheme(file):
     [
         (missing_table, "cannot be read as a trace"),
         (empty_table, "cannot be read as a trace"),
-        (other_version, "has trace format 99, this reads 6: use the analysis of"),
+        (other_version, "has trace format 99, this reads 7: use the analysis of"),
         (no_scheme, "no attribute scheme"),
     ],
 )

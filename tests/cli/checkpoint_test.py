@@ -161,7 +161,7 @@ def test_a_checkpoint_goes_on_with_its_trace_only(killed, tmp_path):
         file.attrs["format_version"] = 5.0
     done = call(*words, "--resume")
     assert done.returncode == 2
-    assert "has trace format 5, this program reads format 6" in done.stderr
+    assert "has trace format 5, this program reads format 7" in done.stderr
     (tmp_path / "b.h5").unlink()
     done = call(*words, "--resume")
     assert done.returncode == 2

@@ -154,7 +154,7 @@ def test_arrivals_are_listed_as_asked(tmp_path):
 
 WEIGHED = {
     "ignore": ["--stragglers", 2],
-    "dsag": ["--collect", 3],
+    "dsag": ["--collect", 3, "--subpartitions", 1],
     "k-async": ["--collect", 2],
     "frc": ["--stragglers", 1],
 }
@@ -185,7 +185,7 @@ def test_the_weights_of_the_trace_recompute_each_estimate(scheme, tmp_path):
             arrival = came[weights["event"][at], weights["part"][at]]
             rows = blocks[arrivals["worker"][arrival] * parts // 6]
             model = models[arrivals["version"][arrival]]
-            gradient = features[rows].T @ (features[rows] @ model - labels[rows])
+            gradient = 2 * features[rows].T @ (features[rows] @ model - labels[rows])
             estimate += weights["weight"][at] * gradient
         assert models[one] - 0.03 * estimate == pytest.approx(models[one + 1], abs=1e-12)
 

@@ -33,7 +33,8 @@ std::unique_ptr<Scheme> make(const std::string& name, int n, std::int64_t rows, 
     return make(name, n, rows, Options{{"stragglers", std::to_string(stragglers)}});
 }
 
-// Whether it gives every worker a task, steps when all have answered, and begins again.
+// Whether it gives every worker a task, steps when all have answered, ends the tasks of others, and
+// begins again.
 bool has_rounds(const std::string& name);
 
 // The numbers of workers, of those tried, that a scheme accepts with its defaults.
@@ -258,6 +259,8 @@ bool has_rounds(const std::string& name)
     ContributionId id = 0;
     for (const auto& action : actions)
         if (const auto* task = std::get_if<Dispatch>(&action)) {
+            // Who is late goes on with it.
+            if (task->control.begin == TaskControl::Begin::after) return false;
             if (task->control.draw < 0) return false;
             Arrived all;
             for (int part = 0; part < std::ssize(task->plan->parts); ++part)

@@ -29,6 +29,7 @@ from .curves import target_of
 from .figures import Plot, folder_of, refuse_file, save
 from .groups import along, group, read_all, values
 from .numbers import number_of
+from .refine import check_program
 from .tables import text
 from .traces import BadInput, Trace
 
@@ -157,6 +158,7 @@ def run_sweep(given: argparse.Namespace) -> None:
 
 
 def run_claims(given: argparse.Namespace) -> None:
+    check_program(given.refine)
     for folder in given.folders if given.refine else []:
         claims.refine(folder, given.refine)
     again = claims.read_folders(given.again)
@@ -176,6 +178,7 @@ def run_claims(given: argparse.Namespace) -> None:
 
 def run_tune(given: argparse.Namespace) -> int:
     """1: some scheme has no best value."""
+    check_program(given.refine)
     traces, target = read_given(given), target_of(given.target)
     if given.refine:
         found = tuning.refined(traces, given.option, target, given.refine)

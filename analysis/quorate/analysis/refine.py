@@ -9,6 +9,7 @@ refined.tsv beside manifest.tsv, under the virtual clock.
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -203,9 +204,21 @@ class Refined:
         try:
             done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
         except OSError as error:
-            raise BadInput(f"--refine is {words[0]}, which does not start: {error}") from error
+            raise BadInput(f"{words[0]} does not start: {error}") from error
         self.error = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return done.stdout
+
+
+def check_program(words: str | None) -> None:
+    """Refuses words of --refine that start no program."""
+    if words is None:
+        return
+    try:
+        (program, *_) = shlex.split(words)
+    except ValueError:  # no words, or a quote that does not end
+        program = ""
+    if not shutil.which(program):
+        raise BadInput(f"--refine is {words}, which is no program: give words that start quorate")
 
 
 def until_known(refined: Refined, program: str, wanted: Callable[[], list[Wanted]]) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ import pandas as pd
 from .._ini import options_in
 from .journal import Committed
 
-FORMAT = 6  # the version that is read
+FORMAT = 7  # the version that is read
 TRIES = 3  # a trace that is being written may be caught in the middle of a commit
 NEEDED = ("scheme", "status", "data", "rows", "columns", "workers", "optimizer", "delay", "clock")
 EAGER = ("round", "evaluation", "worker", "membership")
@@ -239,12 +239,12 @@ class Trace:
     def _lost_in(self, path: Path | None) -> pd.DataFrame:
         """path: of its file; None: it has none, and has lost no rounds."""
 
-        def read(path: Path) -> list[tuple[pd.DataFrame, int]]:
-            with open_trace(path) as file:
-                groups = [file["lost"][str(loss)] for loss in range(len(file.get("lost", ())))]
+        def read(file: Path) -> list[tuple[pd.DataFrame, int]]:
+            with open_trace(file) as trace:
+                groups = [trace["lost"][str(loss)] for loss in range(len(trace.get("lost", ())))]
                 return [(read_table(one["round"]), int(one.attrs["first_round"])) for one in groups]
 
-        lost = attempt(path, lambda: read(path)) if path else []
+        lost = attempt(path, partial(read, path)) if path else []
         tables = [
             rows.assign(number=first + np.arange(len(rows)), loss=np.full(len(rows), loss))
             for loss, (rows, first) in enumerate(lost or [(self.round[:0], 1)])
