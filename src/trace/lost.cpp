@@ -30,9 +30,12 @@ void keep_lost(hid_t file, const Position& position, const std::string& why)
     h5::write_attribute(group.get(), "last_round", std::ssize(times));
     h5::write_attribute(group.get(), "seconds", times.back() - begins);
     h5::write_attribute(group.get(), "why", why);
-    Tables().for_each([&]<class Kind>(const std::vector<Kind>&) {
+    Tables().for_each([&](const auto& none) {
+        using Kind = RowOf<decltype(none)>;
         const auto rows = read_table<Kind>(file, rows_at(position, Kind::table));
-        if (!rows.empty()) Table::create<Kind>(group.get()).append(rows);
+        if (rows.empty()) return;
+        auto table = Table::create<Kind>(group.get());
+        table.append(rows);
     });
 }
 

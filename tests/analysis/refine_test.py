@@ -193,7 +193,7 @@ def test_further_runs_are_like_those_of_the_nearest_value(simulated):
 
 def test_a_program_that_is_none_is_named(simulated, analyse):
     status, out, error = analyse("claims", simulated, "--refine", "/no/quorate")
-    assert status == 2 and "--refine is /no/quorate, which does not start" in error
+    assert status == 2 and "--refine is /no/quorate, which is no program" in error
 
 
 def test_runs_over_mpi_are_not_refined_by_simulations(simulated, analyse, monkeypatch):
