@@ -109,20 +109,17 @@ std::string changes_of(const Json& facts)
 }
 
 // Returns what the run lost because it went back to a checkpoint, and why it did so last.
-std::string lost_of(const trace::Trace& trace)
+std::string lost_of(const trace::Trace& trace, const Json& facts)
 {
     if (trace.lost.empty()) return "";
-    std::size_t rounds = 0;
     double seconds = 0;
-    for (const auto& one : trace.lost) {
-        rounds += one.rounds.size();
-        seconds += one.seconds;
-    }
+    for (const auto& one : trace.lost) seconds += one.seconds;
     const auto times = trace.lost.size();
     const auto& last = trace.lost.back();
-    return fmt::format(
-        "{} rounds, {}: the run went back {}to round {} ({})", rounds, short_time(seconds),
-        times == 1 ? "" : fmt::format("{} times, the last time ", times), last.first - 1, last.why);
+    return fmt::format("{} rounds, {}: the run went back {}to round {} ({})",
+                       facts["rounds_lost"].get<std::int64_t>(), short_time(seconds),
+                       times == 1 ? "" : fmt::format("{} times, the last time ", times),
+                       last.first - 1, last.why);
 }
 
 std::string origin_of(const trace::Trace& trace)
@@ -147,7 +144,7 @@ std::string trace_report(const trace::Trace& trace, const std::string& path, con
     add("faults",
         facts["faults"].empty() ? "" : fmt::format("{}, see below", facts["faults"].size()));
     add("workers", changes_of(facts));
-    add("lost", lost_of(trace));
+    add("lost", lost_of(trace, facts));
     for (auto& part : summary(trace)) parts.push_back(std::move(part));
     if (!trace.rounds.empty()) add("answers", answers_of(trace, facts));
     add("speed", speed_of(facts));

@@ -190,7 +190,7 @@ class Refined:
         if not self.rows:
             return False
         self.write()
-        words = [*shlex.split(program)]
+        words = shlex.split(program)
         todo = self.call([*words, "todo", "--manifest", FILE, "--lines"]).split()
         for run in (wanted := [run for run in todo if run not in self.tried]):
             self.tried.add(run)
