@@ -31,7 +31,8 @@ constexpr Names of_training[] = {
     {"simulation",
      "dry rows columns nodes latency bandwidth port memory-bandwidth load-time replay"},
     {"resilience",
-     "checkpoint checkpoint-every resume stop-before walltime resilient standby timeout events "
+     "checkpoint checkpoint-every memory-checkpoint-every resume stop-before walltime resilient "
+     "standby timeout events "
      "on-loss"},
     {"messages", "transport aggregate wire"},
     {"output",

@@ -7,6 +7,7 @@
 
 #include "commands/share_run.hpp"
 #include "run/aggregation.hpp"
+#include "run/memory_checkpoint.hpp"
 
 namespace quorate {
 
@@ -43,6 +44,7 @@ Training training_of_ranks(const Settings& settings, int ranks,
                                     began_with ? ", or give fewer to go on with" : ""));
     check_aggregation(training);
     check_shares(training);
+    memory_interval_of(settings);
     return training;
 }
 

@@ -18,7 +18,8 @@ namespace {
 
 // What a rank does in a run that takes place, until that ends or goes back.
 Attempt work(const Settings& settings, transport::Endpoint& endpoint, const JoinReply& join_reply,
-             WorkerMemory& memory, const std::atomic<bool>& leave, bool succeeds)
+             WorkerMemory& memory, StateCopies& states, const std::atomic<bool>& leave,
+             bool succeeds)
 {
     auto training = training_of_ranks(settings, endpoint.size(), join_reply.began_with);
     RankWorker worker(
@@ -27,7 +28,7 @@ Attempt work(const Settings& settings, transport::Endpoint& endpoint, const Join
             own_share(training, ownership, relay, endpoint.size());
         },
         {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
-        settings.seconds("timeout", 0.1), memory);
+        settings.seconds("timeout", 0.1), memory, states);
     if (join_reply.worker >= 0 && !join_reply.loads)
         worker.present();
     else if (join_reply.worker >= 0)
@@ -59,10 +60,10 @@ Attempt work(const Settings& settings, transport::Endpoint& endpoint, const Join
 // @param settings  as receive_join_reply() has it
 // @param alike     to_be_alike() of the options that were given
 // @param succeeds  whether this rank may take the coordinator's place
-Attempt follow_once(Settings& settings, transport::Endpoint& behind,
-                    const std::vector<std::string>& alike, const std::atomic<bool>& leave,
-                    bool succeeds)
+Attempt follow_once(Settings& settings, Group& group, const std::vector<std::string>& alike,
+                    const std::atomic<bool>& leave, bool succeeds)
 {
+    auto& behind = group.endpoint();
     WorkerMemory memory;
     std::vector<Channel> channels(1);
     if (shares_memory(settings)) {
@@ -70,8 +71,9 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
         if (!behind.wakes()) channels[0] = Channel::make();
     }
     const Doorbells made = behind.wakes() ? Doorbells() : Doorbells(behind.rank(), behind.size());
-    say_hello(behind, alike, memory.contributions.address(), channels[0].address(), made.address());
-    const auto [join_reply, left] = receive_join_reply(behind, settings);
+    say_hello(behind, alike, memory.contributions.address(), channels[0].address(), made.address(),
+              group.states());
+    const auto [join_reply, left] = receive_join_reply(behind, settings, group.states());
     if (join_reply.status == start_again) return {{exit_done}, {}, left};
     Doorbells bells(join_reply.bells, behind.rank(), behind.size());
     const bool here = bells.with_coordinator();
@@ -92,6 +94,7 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
         return {
             {join_reply.status == nothing_to_do ? exit_done : static_cast<int>(join_reply.status)}};
     }
+    group.states().forget_after(join_reply.round);
     memory.points = {join_reply.points, behind.size(), behind.rank()};
     memory.read_here = join_reply.reads != 0;
     if (join_reply.channel == 0) channels.clear();
@@ -99,7 +102,7 @@ Attempt follow_once(Settings& settings, transport::Endpoint& behind,
     if (!behind.wakes()) past.emplace(behind, std::move(bells), std::move(channels), 0.1);
     transport::Endpoint& endpoint = past ? static_cast<transport::Endpoint&>(*past) : behind;
     has_started();
-    auto attempt = work(settings, endpoint, join_reply, memory, leave, succeeds);
+    auto attempt = work(settings, endpoint, join_reply, memory, group.states(), leave, succeeds);
     if (!attempt.end.finalize && attempt.left.empty()) let_go_first();
     return attempt;
 }
@@ -111,8 +114,8 @@ End follow(const Settings& given, transport::Endpoint& world, const std::atomic<
 {
     Group group(world);
     for (auto settings = given;;) {
-        auto [end, loss, left, elsewhere] = follow_once(
-            settings, group.endpoint(), to_be_alike(given), leave, successor && group.may_shrink());
+        auto [end, loss, left, elsewhere] = follow_once(settings, group, to_be_alike(given), leave,
+                                                        successor && group.may_shrink());
         if (left.empty()) return end;
         settings.set("folder", {"", "", false});
         settings = group.to_go_on(std::move(settings), left.size());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/settings.hpp"
+#include "ranks/state_copies.hpp"
 #include "transport/clock.hpp"
 #include "transport/survivors.hpp"
 
@@ -30,12 +31,15 @@ public:
     void shrink(std::vector<int> ranks);
     /// Returns the options with which a run of these goes on with so many ranks.
     Settings to_go_on(Settings settings, std::size_t ranks) const;
+    /// What this rank keeps for going back.
+    StateCopies& states() { return states_; }
 
 private:
     transport::Endpoint& world_;
     Seconds began_;
     std::optional<transport::Survivors> left_;
     int losses_ = 0;
+    StateCopies states_;
 };
 
 }  // namespace quorate

@@ -17,6 +17,7 @@
 #include "commands/run_folder.hpp"
 #include "commands/share_run.hpp"
 #include "commands/start_up.hpp"
+#include "commands/states_in_memory.hpp"
 #include "fleet/replay_fleet.hpp"
 #include "parts/plugins.hpp"
 #include "process/supervisor.hpp"
@@ -93,8 +94,9 @@ std::vector<SharedAddress> of_this_host(std::vector<SharedAddress> addresses,
 struct Checked {
     // @throws what is wrong
     Checked(const Settings& settings, const transport::Endpoint& endpoint, const Hellos& hellos,
-            const Coordinator& coordinator)
-        : training(training_of_ranks(settings, endpoint.size(), workers_to_resume(settings)))
+            const Coordinator& coordinator, StatesInMemory& states)
+        : training(training_of_ranks(settings, endpoint.size(),
+                                     workers_to_resume(settings, states.has_more())))
     {
         std::vector<RankMemory> memory = {{endpoint.host(), free_memory()}};
         for (std::size_t i = 0; i < hellos.hosts.size(); ++i)
@@ -106,7 +108,7 @@ struct Checked {
         std::optional<ShareRange> share;
         if (training.settings.text("aggregate") == "shares") share.emplace(0, 0);
         optimizers = begin_training(training, share);
-        resumed = coordinator.prepare(training.settings, training);
+        resumed = coordinator.prepare(training.settings, training, [&] { return states.next(); });
     }
     Training training;
     Optimizers optimizers;
@@ -234,11 +236,18 @@ void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const s
     if (!resumed) note_aggregation(training, fleet);
 }
 
+// Where the coordinator's parts of states in memory go.
+StateKeepers keepers_of(RankFleet& fleet, StateCopies& states)
+{
+    return {[&states](auto part) { states.take(std::move(part)); },
+            [&fleet](auto piece) { fleet.send_state(std::move(piece)); }, 0, fleet.shares()};
+}
+
 // Trains. @return the exit status  @throws GoBack
 int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
-             const Coordinator& coordinator, const std::string& here)
+             const Coordinator& coordinator, const std::string& here, StateCopies& states)
 {
-    const auto& [training, optimizers, resumed] = checked;
+    auto& [training, optimizers, resumed] = checked;
     try {
         aggregate(fleet, checked, hellos, here);
         if (fleet.groups() == 1) check_kept(training);
@@ -250,7 +259,8 @@ int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
                       true,
                       scores_live(training.settings) ? &fleet : nullptr,
                       {},
-                      fleet.own_share()};
+                      fleet.own_share(),
+                      keepers_of(fleet, states)};
         return coordinator.run(training.settings, run);
     } catch (const mpi::Error&) {
         throw;
@@ -271,7 +281,9 @@ Attempt lead_run(Settings& settings, Group& group, Doorbells bells, const Hellos
     JoinReply common{.bells = bells.address(),
                      .launched = launched_process(),
                      .status = exit_done,
-                     .began_with = training.workers};
+                     .began_with = training.workers,
+                     .round = checked.resumed ? checked.resumed->checkpoint.snapshot.round : 0};
+    group.states().forget_after(common.round);
     Line line(settings, behind, std::move(bells), hellos);
     const auto ranks = fleet_ranks(checked, hellos.hosts, behind.host(), behind.size());
     // If others are there than in the beginning, the code is made for them before they do anything.
@@ -287,9 +299,11 @@ Attempt lead_run(Settings& settings, Group& group, Doorbells bells, const Hellos
         leads(owner_record_of(settings.text("trace")), patience_of(settings));
     RankFleet fleet(line.endpoint(), ranks, *training.data, *training.model, training.wire,
                     settings.seconds("timeout", 0.1), line.memory());
+    fleet.keep_states(group.states());
     Attempt attempt{{exit_run_again}};
     try {
-        attempt.end.status = train_on(fleet, checked, hellos, coordinator, behind.host());
+        attempt.end.status =
+            train_on(fleet, checked, hellos, coordinator, behind.host(), group.states());
     } catch (const GoBack& back) {
         attempt.loss = back.loss();
         attempt.elsewhere = back.what();
@@ -315,8 +329,8 @@ Attempt lead_once(Settings& settings, Group& group, const std::vector<std::strin
     Doorbells bells;
     if (!behind.wakes()) bells = Doorbells(0, behind.size());
     // At the first start the launcher says who is there.
-    const auto hellos =
-        receive_hellos(behind, loss ? 10 * settings.seconds("timeout", 0.1) : never);
+    const auto patience = 10 * settings.seconds("timeout", 0.1);
+    const auto hellos = receive_hellos(behind, loss ? patience : never);
     if (std::ssize(hellos.left) < behind.size()) {
         send_join_replies(behind, {.bells = bells.address(), .status = start_again}, settings,
                           hellos.left);
@@ -328,7 +342,8 @@ Attempt lead_once(Settings& settings, Group& group, const std::vector<std::strin
             check_same_plugins(fmt::format("rank {}", i + 1), hellos.plugins[i]);
         for (std::size_t i = 0; i < hellos.alike.size(); ++i)
             check_alike(static_cast<int>(i) + 1, hellos.alike[i], alike);
-        checked.emplace(settings, behind, hellos, coordinator);
+        StatesInMemory states(behind, group.states(), hellos, patience);
+        checked.emplace(settings, behind, hellos, coordinator, states);
         if (checked->resumed && checked->resumed->completed)
             return {dismiss(behind, settings, bells.address(), nothing_to_do)};
         if (checked->resumed) checked->resumed->loss = loss;

@@ -50,6 +50,9 @@ std::vector<Option> run_options()
          "how points, contributions and messages travel on the coordinator's host: in "
          "shared memory, where it can be had, or by MPI, as between hosts"});
     options.push_back(aggregation_option());
+    options.push_back({"memory-checkpoint-every", "Nr", "",
+                       "with --resilient, also keep the state in the memory of two ranks so often, "
+                       "such as 20r for rounds: if others are lost, the run goes back to it"});
     options.push_back({"resilient", "", "",
                        "survive the death of any worker: messages by TCP, a supervisor for each "
                        "rank; start it with mpiexec.mpich -disable-auto-cleanup, mpiexec.openmpi "

@@ -19,7 +19,8 @@ struct Coordinator {
     /// Called first. @throws BadInput if there cannot be a run
     std::function<void()> check;
     /// Checks the files of the run. @return what it goes on from, if anything  @throws BadInput
-    std::function<std::optional<Resumption>(const Settings&, const Training&)> prepare;
+    std::function<std::optional<Resumption>(const Settings&, const Training&, const NextState&)>
+        prepare;
     /// @return the exit status
     /// @throws GoBack  if the ranks that are left are to go on from the newest checkpoint
     std::function<int(const Settings&, const Run&)> run;

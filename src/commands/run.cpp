@@ -35,11 +35,11 @@ public:
     Coordinator parts(std::function<void()> check)
     {
         return {std::move(check),
-                [this](const Settings& given, const Training& training) {
+                [this](const Settings& given, const Training& training, const NextState& next) {
                     listen_for_signals(true);
                     folder_.emplace(given);
                     stop_in(seconds_to_run(given));
-                    return folder_->prepare(training);
+                    return folder_->prepare(training, next);
                 },
                 [this](const Settings&, const Run& run) {
                     return folder_->ended(
@@ -104,15 +104,17 @@ std::optional<trace::Trace> run_in_memory(const Settings& settings)
     start_mpi();
     trace::Trace result;
     std::exception_ptr error;
-    const Coordinator coordinator{
-        [] {}, [](const Settings&, const Training&) { return std::optional<Resumption>(); },
-        [&](const Settings& given, const Run& run) {
-            trace::Memory memory(header_of(given, run, "wall"));
-            train(run, memory, never_stop);
-            result = memory.take();
-            return exit_done;
-        },
-        [&](const std::exception&) { error = std::current_exception(); }};
+    const Coordinator coordinator{[] {},
+                                  [](const Settings&, const Training&, const NextState&) {
+                                      return std::optional<Resumption>();
+                                  },
+                                  [&](const Settings& given, const Run& run) {
+                                      trace::Memory memory(header_of(given, run, "wall"));
+                                      train(run, memory, never_stop);
+                                      result = memory.take();
+                                      return exit_done;
+                                  },
+                                  [&](const std::exception&) { error = std::current_exception(); }};
     check_world(ranks_of_world());
     if (ranks_of_world() == 1) {
         lead_threads(settings, coordinator);

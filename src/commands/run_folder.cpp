@@ -130,14 +130,14 @@ std::string options_to_resume(const Settings& settings)
     return (folder / run_file::options).string();
 }
 
-std::optional<int> workers_to_resume(const Settings& settings)
+std::optional<int> workers_to_resume(const Settings& settings, bool in_memory)
 {
     if (!settings.on("resume")) return {};
     const fs::path folder = settings.text("folder");
     if (!folder.empty())
         return began_with((folder / run_file::trace).string(),
-                          (folder / run_file::checkpoint).string());
-    return began_with(settings.text("trace"), settings.text("checkpoint"));
+                          (folder / run_file::checkpoint).string(), in_memory);
+    return began_with(settings.text("trace"), settings.text("checkpoint"), in_memory);
 }
 
 std::string trace_in(const std::string& path)
@@ -167,9 +167,9 @@ RunFolder::RunFolder(const Settings& given) : settings_(given)
             "one of the two");
 }
 
-std::optional<Resumption> RunFolder::prepare(const Training& training)
+std::optional<Resumption> RunFolder::prepare(const Training& training, const NextState& next)
 {
-    if (!settings_.on("folder")) return resumption(settings_, training, owner_);
+    if (!settings_.on("folder")) return resumption(settings_, training, owner_, next);
     const bool resume = settings_.on("resume");
     const auto parent = settings_.text("folder");
     bool new_parent = false;
@@ -193,7 +193,7 @@ std::optional<Resumption> RunFolder::prepare(const Training& training)
         for (const auto* name : {"folder", "config"})
             if (settings_.has(name)) settings_.set(name, {"", "", false});
         use_absolute_paths(settings_);
-        auto resumed = resumption(settings_, training, owner_);
+        auto resumed = resumption(settings_, training, owner_, next);
         if (!resume) {
             auto options = settings_;
             for (const auto* name : left_out) options.set(name, {"", "", false});

@@ -22,7 +22,8 @@ std::string options_to_resume(const Settings& settings);
 
 /// Returns how many workers the run began with that is to go on; none: a run begins, or nothing can
 /// be read of it yet, which RunFolder::prepare() says. Local.
-std::optional<int> workers_to_resume(const Settings& settings);
+/// @param in_memory  as of began_with()
+std::optional<int> workers_to_resume(const Settings& settings, bool in_memory);
 
 /// Returns how a run that was stopped goes on, for the user: "the same command with --resume", or
 /// what works from any folder.
@@ -41,7 +42,7 @@ public:
     /// The options are written to it, with absolute paths, and from then on all messages of this
     /// process to its log. If the run is refused, the new folder is removed.
     /// @throws BadInput, Failure as resumption(), or if the folder cannot be made
-    std::optional<Resumption> prepare(const Training& training);
+    std::optional<Resumption> prepare(const Training& training, const NextState& next = {});
 
     /// The settings of the run: its files are in the folder. Those given if there is no --folder,
     /// and before prepare().

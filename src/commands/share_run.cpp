@@ -10,6 +10,7 @@
 #include "ranks/owner_fleet.hpp"
 #include "run/aggregation.hpp"
 #include "run/history.hpp"
+#include "run/memory_checkpoint.hpp"
 
 namespace quorate {
 
@@ -92,6 +93,29 @@ Resumption decode_resumption(const transport::Bytes& bytes)
     return resumed;
 }
 
+// Keeps the owner's part of states in its rank, and sends it to the owner of the next share.
+std::optional<MemoryCheckpoints> memory_checkpoints(const Training& training,
+                                                    const Ownership& ownership,
+                                                    const Optimizers& optimizers,
+                                                    transport::Relay& relay, std::int64_t began)
+{
+    const auto every = memory_interval_of(training.settings);
+    if (!every) return std::nullopt;
+    const auto& shares = ownership.shares;
+    const auto share = static_cast<std::size_t>(ownership.share);
+    const auto to = [&relay](int rank) {
+        return [&relay, rank](std::shared_ptr<transport::Bytes> bytes) {
+            relay.post(rank, transport::Tag::state_piece, std::move(bytes));
+        };
+    };
+    return std::optional<MemoryCheckpoints>(
+        std::in_place, *every, optimizers,
+        ShareRange{static_cast<std::size_t>(shares.first(share)), shares.size(share)},
+        StateKeepers{to(shares.ranks[share]), to(shares.ranks[(share + 1) % shares.count()]),
+                     ownership.share, static_cast<std::int64_t>(shares.count())},
+        began);
+}
+
 }  // namespace
 
 std::shared_ptr<transport::Bytes> encode(const Resumption& resumed, const ShareRange& share,
@@ -133,8 +157,10 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     OwnerFleet fleet(relay, ownership, training.wire, training.precision(), ranks);
     std::optional<Resumption> resumed;
     std::optional<History> history;
+    std::int64_t began = 0;  // after this round
     if (const auto past = fleet.begin()) {
         resumed = decode_resumption(*past);
+        began = resumed->checkpoint.snapshot.round;
         history.emplace(training, *resumed, std::nullopt, false);
     }
     const auto sums = sums_over(fleet);
@@ -146,7 +172,7 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     if (resumed) {
         engine.resume(resumed->past(), &fleet);
         restore(optimizers, resumed->checkpoint);
-        resumed->checkpoint = {};
+        resumed->checkpoint.drop_vectors();
     }
     std::size_t updated = 0;  // the model of the last update
     Observer observer{
@@ -154,8 +180,12 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
             [&](const Progress& progress) { updated = static_cast<std::size_t>(progress.model); },
         .done = [&](const Update& update) { return stopping.done(update); }};
     Snapshot last;
+    auto in_memory = memory_checkpoints(training, ownership, optimizers, relay, began);
     if (training.settings.on("checkpoint"))
-        observer.snapshot = [&](Snapshot snapshot) { last = std::move(snapshot); };
+        observer.snapshot = [&](Snapshot snapshot) {
+            if (in_memory) in_memory->stands(snapshot);
+            last = std::move(snapshot);
+        };
     fleet.join_from([&] { return vectors_of(last, optimizers); });
     engine.run(fleet.ended(), observer);
     // The coordinator also keeps the model of a round that turns out to be the last.

@@ -185,7 +185,7 @@ public:
     /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
     /// the memory of a run. To be called once. The result refers to this object.
     /// @param resumed  what the run goes on from; null: it begins
-    Run run(const Resumption* resumed)
+    Run run(Resumption* resumed)
     {
         auto& training = *training_;
         if (size_) {
@@ -309,7 +309,7 @@ int simulate_with_trace(const Settings& given)
     Simulated simulated(given);
     RunFolder folder(simulated.settings());
     stop_in(seconds_to_run(folder.settings()));
-    const auto resumed = folder.prepare(simulated.training());
+    auto resumed = folder.prepare(simulated.training());
     if (resumed && resumed->completed) return exit_done;
     listen_for_signals(true);
     const auto run = simulated.run(resumed ? &*resumed : nullptr);

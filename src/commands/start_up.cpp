@@ -35,13 +35,14 @@ Hellos receive_hellos(transport::Endpoint& endpoint, Seconds patience)
         hellos.plugins.push_back(in.get_list<std::string>());
         auto& lines = hellos.alike.emplace_back(in.get_length(sizeof(std::int64_t)));
         for (auto& line : lines) line = in.get_list<std::string>();
+        hellos.states.push_back(in.get_list<std::vector<StatePart>>());
     }
     return hellos;
 }
 
 void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& alike,
                const SharedAddress& contributions, const SharedAddress& channel,
-               const SharedAddress& bells)
+               const SharedAddress& bells, const StateCopies& states)
 {
     const auto free = free_memory();
     const auto plugins = loaded_plugins();
@@ -54,6 +55,7 @@ void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& al
         out.put_list(plugins);
         out.put(static_cast<std::int64_t>(alike.size()));
         for (const auto& line : alike) out.put_list(line);
+        out.put_list(states.whole());
     });
     endpoint.send(0, transport::Tag::hello, std::move(bytes));
 }
@@ -80,9 +82,13 @@ void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
 }
 
 std::pair<JoinReply, std::vector<int>> receive_join_reply(transport::Endpoint& endpoint,
-                                                          Settings& settings)
+                                                          Settings& settings,
+                                                          const StateCopies& states)
 {
-    const auto message = endpoint.receive_from(0);
+    auto message = endpoint.receive_from(0);
+    for (; message.tag == transport::Tag::state_wanted; message = endpoint.receive_from(0))
+        endpoint.send(0, transport::Tag::state_piece,
+                      states.find(MessageReader(*message.bytes).get<StatePart>()));
     MessageReader in(*message.bytes);
     const auto reply = in.get<JoinReply>();
     for (const auto* name : files) settings.set(name, {in.get_list<std::string>(), "", true});

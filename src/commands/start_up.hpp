@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/settings.hpp"
+#include "ranks/state_copies.hpp"
 #include "scheme/types.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/shared_file.hpp"
@@ -31,6 +32,7 @@ struct JoinReply {
     Worker worker = -1;      // -1: no worker; the rank is a standby rank, idle, or scores models
     int began_with = 0;      // workers that the run began with
     std::int64_t loads = 0;  // whether that worker loads at once what it stored in the beginning
+    std::int64_t round = 0;  // after which the run goes on; 0: it begins
 };
 
 /// What the ranks say of themselves. Element 0 is that of rank 1.
@@ -40,6 +42,7 @@ struct Hellos {
     std::vector<std::vector<std::string>> alike;  // to_be_alike()
     std::vector<std::int64_t> free;               // bytes of memory
     std::vector<SharedAddress> contributions, channels, bells;
+    std::vector<std::vector<StatePart>> states;  // parts of states that they keep
 };
 
 /// Waits for the hello of every other rank. On the coordinator.
@@ -47,11 +50,11 @@ struct Hellos {
 /// @throws transport::Unreachable  if there is no end to that, and a rank is dead
 Hellos receive_hellos(transport::Endpoint& endpoint, Seconds patience);
 /// Tells the coordinator what this rank says of itself: where it writes contributions, its channel,
-/// the bells that it has made, the bytes of memory that it may take, its host, its plugins, and its
-/// options.
+/// the bells that it has made, the bytes of memory that it may take, its host, its plugins, its
+/// options, and which parts of states it keeps.
 void say_hello(transport::Endpoint& endpoint, const std::vector<std::string>& alike,
                const SharedAddress& contributions, const SharedAddress& channel,
-               const SharedAddress& bells);
+               const SharedAddress& bells, const StateCopies& states);
 /// Sends every other rank its join reply. On the coordinator.
 /// @param common  what the replies of all ranks have
 /// @param chosen  with the files of the run
@@ -62,11 +65,13 @@ void send_join_replies(transport::Endpoint& endpoint, const JoinReply& common,
                        const Settings& chosen, const std::vector<int>& left,
                        const std::vector<int>& ranks = {},
                        const std::function<void(int rank, JoinReply&)>& own = {});
-/// Waits for the join reply of this rank.
+/// Waits for the join reply of this rank. Sends the coordinator the parts of a state that it asks
+/// for meanwhile.
 /// @param settings  gets the files of the run as the coordinator has chosen them, because whoever
 ///                  takes its place writes them
 /// @return it, and the ranks that are left
 std::pair<JoinReply, std::vector<int>> receive_join_reply(transport::Endpoint& endpoint,
-                                                          Settings& settings);
+                                                          Settings& settings,
+                                                          const StateCopies& states);
 
 }  // namespace quorate

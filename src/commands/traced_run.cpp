@@ -14,6 +14,7 @@
 #include "run/checkpoint.hpp"
 #include "run/evaluations.hpp"
 #include "run/initialiser.hpp"
+#include "run/memory_checkpoint.hpp"
 #include "run/warnings.hpp"
 #include "trace/reader.hpp"
 #include "trace/writer.hpp"
@@ -151,6 +152,9 @@ public:
                                  [&fleet = run.fleet](const auto& vectors, const auto& take) {
                                      fleet.join_vectors(vectors, take);
                                  });
+        if (const auto every = run.keepers ? memory_interval_of(settings) : std::nullopt)
+            in_memory_.emplace(*every, run.optimizers, run.share, *run.keepers,
+                               run.resumed ? run.resumed->checkpoint.snapshot.round : 0);
     }
 
     // @return the exit status
@@ -198,6 +202,7 @@ private:
         };
         if (checkpoints_)
             watch.engine.snapshot = [this](Snapshot snapshot) {
+                if (in_memory_) in_memory_->stands(snapshot);
                 checkpoints_->stands(std::move(snapshot));
             };
         watch.stopped = [this](const Outcome& outcome) { stopped(outcome); };
@@ -212,13 +217,13 @@ private:
         if (!outcome.completed && checkpoints_) can_go_on_ |= checkpoints_->write();
     }
 
-    // The owner of a share is lost, but the newest checkpoint has its vectors.
+    // The owner of a share is lost, but the newest checkpoint has its vectors, or a state in memory.
     [[noreturn]] void go_back(const LostShare& lost)
     {
         trace_.pause();  // the newest checkpoint is written
         // One that was begun last may not be there.
         can_go_on_ = run_.resumed || (checkpoints_ && checkpoints_->has_written());
-        if (!can_go_on_)
+        if (!can_go_on_ && !(in_memory_ && in_memory_->has_sent()))
             throw Failure(
                 fmt::format("{}, and there is no checkpoint{}: begin the run again, or "
                             "use --aggregate node",
@@ -258,6 +263,7 @@ private:
     trace::Writer trace_;
     ProgressLine line_;
     std::optional<Checkpointing> checkpoints_;
+    std::optional<MemoryCheckpoints> in_memory_;
     bool can_go_on_, stopped_ = false;
 };
 

@@ -30,12 +30,28 @@ constexpr std::int64_t some_rounds = 50;  // that are simulated at most
 // schedules, and those of what happens beside the rounds. A dry simulation does without them.
 std::set<std::string> without_time()
 {
-    std::set<std::string> all = {
-        "trace",        "checkpoint", "checkpoint-every", "resume",    "log",
-        "quiet",        "verbose",    "rounds",           "config",    "step",
-        "momentum",     "evaluate",   "resilient",        "timeout",   "dry",
-        "stop-before",  "walltime",   "trace-arrivals",   "overwrite", "unsaved",
-        "trace-weights"};
+    std::set<std::string> all = {"trace",
+                                 "checkpoint",
+                                 "checkpoint-every",
+                                 "resume",
+                                 "log",
+                                 "quiet",
+                                 "verbose",
+                                 "rounds",
+                                 "config",
+                                 "step",
+                                 "momentum",
+                                 "evaluate",
+                                 "resilient",
+                                 "timeout",
+                                 "dry",
+                                 "memory-checkpoint-every",
+                                 "stop-before",
+                                 "walltime",
+                                 "trace-arrivals",
+                                 "overwrite",
+                                 "unsaved",
+                                 "trace-weights"};
     all.insert(std::begin(options_of_data), std::end(options_of_data));
     for (const auto& kind : run_components()) {
         if (kind.option == "scheme" || kind.option == "delay" || kind.option == "slowdown")

@@ -60,7 +60,9 @@ bool RankFleet::progress()
 {
     bool any = false;
     for (; auto message = mailbox_.receive(); any = true)
-        if (!(spare_ && spare_->take(*message)) && !shares_.take(*message))
+        if (message->tag == transport::Tag::state_piece)
+            states_->take(std::move(message->bytes));
+        else if (!(spare_ && spare_->take(*message)) && !shares_.take(*message))
             arrived_.push_back(values_.claim(std::move(*message)));
     shares_.go_on();
     return any;
@@ -344,6 +346,29 @@ void RankFleet::end_models(std::span<const ConstNumbers> models, trace::Record& 
     endpoint_.ring();
     receive_until([&] { return shares_.whole().is_done(); }, none_of_them);
     shares_.let_go();
+}
+
+// --- states in memory ---------------------------------------------------------------------------
+
+int RankFleet::choose_keeper() const
+{
+    if (shares_.present()) return shares_.shares().ranks.at(1);
+    int chosen = 0;
+    for (const auto worker : membership_.living()) {
+        const auto& [rank, host, rows, columns, shared, group] =
+            workers()[static_cast<std::size_t>(worker)];
+        if (host != endpoint_.host()) return rank;
+        if (chosen == 0) chosen = rank;
+    }
+    return chosen;
+}
+
+void RankFleet::send_state(std::shared_ptr<transport::Bytes> piece)
+{
+    // All pieces of a part go to one rank.
+    if (begins_part(*piece)) keeper_ = choose_keeper();
+    if (keeper_ > 0 && !mailbox_.detector().is_dead(keeper_))
+        mailbox_.send_aside(keeper_, transport::Tag::state_piece, std::move(piece));
 }
 
 // --- scores --------------------------------------------------------------------------------------

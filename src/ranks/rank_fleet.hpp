@@ -11,6 +11,7 @@
 #include "ranks/leaders.hpp"
 #include "ranks/membership.hpp"
 #include "ranks/share_lead.hpp"
+#include "ranks/state_copies.hpp"
 #include "ranks/task_post.hpp"
 
 namespace quorate {
@@ -50,6 +51,17 @@ public:
     /// @throws BadInput if a host cannot share memory, or there are too few parameters
     void share(std::span<const int> groups, std::span<const SharedAddress> contributions,
                const std::string& step, const TellPast& past);
+    /// How many shares there are; 1: this process has all.
+    std::int64_t shares() const
+    {
+        return shares_.present() ? std::ssize(shares_.shares().ranks) : 1;
+    }
+    /// Sets what keeps the parts of the run's state that this rank is sent. It must outlive this
+    /// object.
+    void keep_states(StateCopies& states) { states_ = &states; }
+    /// Sends a piece of the coordinator's part of the state to another rank, which keeps it: to the
+    /// owner of the next share, or else to a worker, of another host if there is one.
+    void send_state(std::shared_ptr<transport::Bytes> piece);
     /// For messages.
     transport::Pool& pool() { return mailbox_.pool(); }
     /// The first parameter of this process's share, and how many there are; none: it has all.
@@ -137,6 +149,7 @@ private:
     EvaluationTeam team_of(const std::vector<int>& ranks);
     std::vector<Worker> choose_scorers() const;
     bool has_lost_spare();
+    int choose_keeper() const;
 
     transport::Endpoint& endpoint_;
     const DataSet& data_;
@@ -148,6 +161,8 @@ private:
     TaskPost tasks_;
     ArrivedValues values_;
     ShareLead shares_;
+    StateCopies* states_ = nullptr;
+    int keeper_ = 0;                      // rank that keeps the part that is being sent; 0: none
     std::vector<Change> told_;            // changes that the owners of shares were told of
     std::deque<ArrivedMessage> arrived_;  // messages that nobody has taken yet
     std::optional<EvaluationTeam>

@@ -17,9 +17,9 @@ namespace quorate {
 RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
                        const Computing& computing, MakeCoding make_coding, OwnShare own_share,
                        const StragglerModels& stragglers, const ByzantineWorkers& byzantine,
-                       Seconds timeout, WorkerMemory& memory)
+                       Seconds timeout, WorkerMemory& memory, StateCopies& states)
     : endpoint_(endpoint), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
-      mailbox_(endpoint, 10 * timeout),
+      states_(states), mailbox_(endpoint, 10 * timeout),
       succession_(endpoint, timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
                                                memory.read_here ? &memory.contributions : nullptr},
       own_share_(std::move(own_share)),
@@ -200,6 +200,7 @@ void RankWorker::receive(const transport::Message& message)
         case transport::Tag::sum:
             mailbox_.send(transport::Tag::sum_answer, leader_.add_up(*message.bytes));
             break;
+        case transport::Tag::state_piece: states_.take(message.bytes); break;
         case transport::Tag::delivery:
             take_point(MessageReader(*message.bytes).get<Delivered>(), message.from);
             break;

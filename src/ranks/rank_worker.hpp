@@ -11,6 +11,7 @@
 #include "ranks/messages.hpp"
 #include "ranks/node_leader.hpp"
 #include "ranks/share_owner.hpp"
+#include "ranks/state_copies.hpp"
 #include "ranks/succession.hpp"
 #include "ranks/task_execution.hpp"
 #include "scheme/coding.hpp"
@@ -28,9 +29,11 @@ public:
     /// @param own_share    runs the engine of a share, if this rank is to own one
     /// @param timeout      seconds; the coordinator is taken for dead when it is silent for ten
     ///                     times as long
+    /// @param states       keeps what the rank is sent of the run's state
     RankWorker(transport::Endpoint& endpoint, const DataSet& data, const Computing& computing,
                MakeCoding make_coding, OwnShare own_share, const StragglerModels& stragglers,
-               const ByzantineWorkers& byzantine, Seconds timeout, WorkerMemory& memory);
+               const ByzantineWorkers& byzantine, Seconds timeout, WorkerMemory& memory,
+               StateCopies& states);
 
     /// Drops all tasks, loads the shard of a worker of the coding, and sends `ready`. Reads the
     /// worker's rows from the data set.
@@ -87,6 +90,7 @@ private:
     MakeCoding make_coding_;
     std::shared_ptr<const Coding> coding_;
     WorkerMemory& memory_;
+    StateCopies& states_;
     Mailbox mailbox_;
     Succession succession_;
     WorkerContext context_;

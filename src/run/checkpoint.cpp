@@ -62,10 +62,24 @@ std::string identity(const Training& training)
 // The options that may differ between a run and its resumption. Those that name files are among
 // them, because files may have moved; the contents of data sets and plugins are compared instead.
 // Whether a run may go on with other workers is for resumption() to say.
-const std::set<std::string> free_options = {
-    "checkpoint",  "checkpoint-every", "config",    "data",     "log",     "overwrite",
-    "quiet",       "plugin",           "resilient", "resume",   "timeout", "trace",
-    "stop-before", "unsaved",          "verbose",   "walltime", "workers"};
+const std::set<std::string> free_options = {"checkpoint",
+                                            "checkpoint-every",
+                                            "memory-checkpoint-every",
+                                            "config",
+                                            "data",
+                                            "log",
+                                            "overwrite",
+                                            "quiet",
+                                            "plugin",
+                                            "resilient",
+                                            "resume",
+                                            "timeout",
+                                            "trace",
+                                            "stop-before",
+                                            "unsaved",
+                                            "verbose",
+                                            "walltime",
+                                            "workers"};
 
 StoredVector stored(const std::shared_ptr<const h5::File>& file, const std::string& name)
 {

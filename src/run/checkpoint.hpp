@@ -56,6 +56,14 @@ struct Checkpoint {
         std::string state;
     };
     std::vector<Memory> optimizers;  // by model
+
+    /// Gives up the vectors, and what holds them: a run that has begun to go on needs them no more.
+    void drop_vectors()
+    {
+        points.clear();
+        optimizers.clear();
+        snapshot.last_estimate.clear();
+    }
 };
 
 /// Reads the newest whole checkpoint of those that --checkpoint names: FILE, or else FILE.1. Logs

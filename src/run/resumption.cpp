@@ -189,6 +189,33 @@ std::vector<Worker> places(const Members& members, int many)
     return all;
 }
 
+// Whether a trace has all that was in it at this position.
+bool reaches(const trace::Trace& trace, const trace::Position& position)
+{
+    bool all = trace.iterates >= trace::rows_at(position, "iterate");
+    trace.for_each([&](const auto& rows) {
+        all = all &&
+              std::ssize(rows) >= trace::rows_at(position, trace::RowOf<decltype(rows)>::table);
+    });
+    return all;
+}
+
+// The newest state in memory that is newer than the checkpoint and that the trace reaches: of its
+// last second a dead coordinator has written nothing.
+std::optional<Checkpoint> newer_state(const NextState& next,
+                                      const std::optional<Checkpoint>& checkpoint,
+                                      const std::string& path)
+{
+    if (!next) return std::nullopt;
+    std::optional<trace::Trace> trace;
+    while (auto state = next()) {
+        if (checkpoint && state->snapshot.round <= checkpoint->snapshot.round) break;
+        if (!trace) trace = trace::read(path);
+        if (reaches(*trace, state->snapshot.position)) return state;
+    }
+    return std::nullopt;
+}
+
 // Refuses to go on if the scheme cannot be made for any of so many workers. @throws BadInput
 void check_code(const Training& training, const std::string& path, const Resumption& resumption)
 {
@@ -210,9 +237,11 @@ void check_code(const Training& training, const std::string& path, const Resumpt
 
 }  // namespace
 
-std::optional<int> began_with(const std::string& trace, const std::string& checkpoint)
+std::optional<int> began_with(const std::string& trace, const std::string& checkpoint,
+                              bool in_memory)
 {
-    if (!has_checkpoint(checkpoint) && state_of_trace(trace) != RunState::complete) return {};
+    if (!in_memory && !has_checkpoint(checkpoint) && state_of_trace(trace) != RunState::complete)
+        return {};
     try {
         const auto file = h5::open(trace);
         const auto began = trace::first_workers(trace::read_table<trace::Membership>(file.get()));
@@ -260,7 +289,7 @@ Past Resumption::past(const std::optional<ShareRange>& share) const
 }
 
 std::optional<Resumption> resumption(const Settings& settings, const Training& training,
-                                     std::unique_ptr<Owner>& owner)
+                                     std::unique_ptr<Owner>& owner, const NextState& next)
 {
     const auto& path = settings.text("trace");
     check_output(settings, "trace", "trace");
@@ -284,6 +313,7 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
     if (!settings.on("checkpoint"))
         throw BadInput("--resume needs --checkpoint FILE, from which the run is to go on");
     auto checkpoint = read_checkpoint(settings, training, configuration(settings, false));
+    if (auto newer = newer_state(next, checkpoint, path)) checkpoint = std::move(newer);
     if (!checkpoint) {
         refuse_to_replace(settings);
         log(LogLevel::note,
@@ -311,8 +341,9 @@ std::optional<Resumption> resumption(const Settings& settings, const Training& t
     resumption.here = places(members, training.here);
     if (resumption.here != members.coded_for)
         check_code(training, resumption.checkpoint.path, resumption);
-    log(LogLevel::note, fmt::format("going on after round {} of {}",
-                                    resumption.checkpoint.snapshot.round, training.engine.rounds));
+    log(LogLevel::note,
+        fmt::format("going on after round {} of {}, from {}", resumption.checkpoint.snapshot.round,
+                    training.engine.rounds, resumption.checkpoint.path));
     return resumption;
 }
 

@@ -65,21 +65,28 @@ struct Resumption {
 std::vector<double> slice_of(const StoredVector& whole, std::size_t elements,
                              const std::optional<ShareRange>& share);
 
+/// Returns a state that ranks of this job have in memory: with each call an older one, first the
+/// newest; none: there is no other.
+using NextState = std::function<std::optional<Checkpoint>()>;
+
 /// Checks the files of a run before any work, and reads what it goes on from. Tells the user
 /// whether the run is complete, goes on or begins. Coordinator only. O(size of the trace and the
 /// checkpoint).
 /// @param owner  becomes that of the trace before it is read
+/// @param next   states that may be newer than the checkpoint in the file; empty: there are none
 /// @return nothing if the run begins: --resume is not given, there is no checkpoint yet, or it is a
 ///         dry run that is not complete
 /// @throws BadInput if the options, the data and the files are not those of one run; if a file
 ///         cannot be written; if a trace or checkpoint that is worth keeping would be replaced; or
 ///         if no code exists for the workers that are there
 std::optional<Resumption> resumption(const Settings& settings, const Training& training,
-                                     std::unique_ptr<Owner>& owner);
+                                     std::unique_ptr<Owner>& owner, const NextState& next = {});
 
 /// Returns how many workers the run of these files began with; none: there is no checkpoint that it
 /// can go on from and it is not complete, or its trace cannot be read, as resumption() will say.
-std::optional<int> began_with(const std::string& trace, const std::string& checkpoint);
+/// @param in_memory  whether there is a state in memory that it can go on from
+std::optional<int> began_with(const std::string& trace, const std::string& checkpoint,
+                              bool in_memory);
 
 /// Returns the effective options of a run as INI text, with which the run can be made again.
 /// Options that nothing reads are left out.

@@ -297,7 +297,7 @@ EngineOptions engine_options(const Run& run)
 
 Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& stop, Watch watch)
 {
-    const auto* resumed = run.resumed;
+    auto* resumed = run.resumed;
     RunObserver observer(run, record, std::move(watch));
     std::optional<History> history;
     if (resumed && run.past_from_trace) history.emplace(run.training, *resumed, run.share, true);
@@ -307,6 +307,7 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     if (resumed) {
         engine.resume(resumed->past(run.share), history ? &run.fleet : nullptr);
         restore(run.optimizers, resumed->checkpoint, run.share);
+        resumed->checkpoint.drop_vectors();
     }
     observer.stop(engine.run(stop, observer.of_engine()));
     std::vector<ConstNumbers> models;

@@ -9,6 +9,7 @@
 
 #include "compute/evaluation.hpp"
 #include "run/evaluations.hpp"
+#include "run/memory_checkpoint.hpp"
 #include "run/resumption.hpp"
 #include "run/training.hpp"
 #include "trace/sink.hpp"
@@ -20,8 +21,8 @@ struct Run {
     const Training& training;
     Fleet& fleet;
     const Optimizers& optimizers;
-    Evaluate evaluate;                    // scores the models that were kept, after the last round
-    const Resumption* resumed = nullptr;  // what the run goes on from; null: it begins
+    Evaluate evaluate;              // scores the models that were kept, after the last round
+    Resumption* resumed = nullptr;  // what the run goes on from; null: it begins
     // Of a resumption: whether a ReplayFleet goes through the rounds that were done, before `fleet`
     // goes on. Otherwise `fleet` itself goes through them again.
     bool past_from_trace = false;
@@ -29,6 +30,7 @@ struct Run {
     /// Scores a model at once. Needed for rules that look at scores, where there is no `live`.
     std::function<Scored(const Point&)> score = {};
     std::optional<ShareRange> share = {};  // of the parameters that the optimisers have; none: all
+    std::optional<StateKeepers> keepers = {};  // of states in memory; none: they are not kept
 };
 
 /// How a run ended.

@@ -52,6 +52,9 @@ enum class Tag : int {
     // Of a run that goes back to its checkpoint, see survivors.hpp:
     orphan,   // any rank, to all but the coordinator: that one is dead
     regroup,  // coordinator, or the next one: the ranks that are left; a new start-up follows
+    // Of checkpoints in memory, see state_copies.hpp:
+    state_piece,   // an owner, or the coordinator: a piece of a part of the run's state, to keep
+    state_wanted,  // start-up, coordinator: the rank is to send a part that it keeps
 };
 
 /// A message that has come, whole.

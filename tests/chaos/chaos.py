@@ -255,7 +255,7 @@ class Chaos:
             if OPEN_MPI and "gone" in name:  # whose mpiexec waits for the host
                 continue
             lost.longest = lost.missed = 0
-            good &= repeat(name, runs, functools.partial(lost.lose, harm))
+            good &= repeat(name, runs, functools.partial(lost.lose, name, harm))
             print(f"{lost.missed} had ended before, the others within {lost.longest:.1f} s of it")
         return good
 

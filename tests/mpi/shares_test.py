@@ -2,6 +2,7 @@
 """Shares of the parameters: owners on several hosts add up and update, each what it has."""
 
 import os
+import re
 import signal
 
 import h5py
@@ -209,6 +210,35 @@ def test_too_few_parameters_are_refused(sparse, tmp_path):
     assert done.returncode == 2
     lines = our_lines(done.stderr)
     assert len(lines) == 1 and "5000 parameters are too few for 3 hosts" in lines[0]
+
+
+# The only checkpoint is in memory: what is lost are the rounds since it.
+@pytest.mark.parametrize(
+    "way, dead",
+    [
+        ("shares", "host"),
+        *whole(("shares", "owner"), ("shares", "rank"), ("flat", "host")),
+    ],
+)
+def test_a_run_goes_back_to_a_state_in_memory(way, dead, hosts, wide, tmp_path):
+    trace, checkpoint = tmp_path / "run.h5", tmp_path / "c.h5"
+    words = ["--delay", "constant:0.02", "--rounds", 300, "--aggregate", way, "--resilient"]
+    words += ["--timeout", 1, "--checkpoint", checkpoint, "--checkpoint-every", "1h"]
+    words += ["--memory-checkpoint-every", "10r", "--optimizer", "agd"]
+    job = hosts.start(THREE, *run_words(wide, trace, *words))
+    wait_until(lambda: rounds_in(trace) > 60)
+    ranks = {"owner": [leader_on(trace, "n3")[1]], "rank": [0], "host": [0, 1, 2]}[dead]
+    for process in [hosts.rank(rank) for rank in ranks]:
+        os.kill(process, signal.SIGKILL)
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    assert not checkpoint.exists()
+    with h5py.File(trace, "r") as file:
+        check_lost(file)
+        after = re.fullmatch(r"\d+ rounds after round (\d+): .*\n", attributes_of(file)["losses"])
+    assert int(after[1]) >= 30 and int(after[1]) % 10 == 0
+    assert rounds_in(trace) == 300
+    check(trace, tmp_path / "again.h5")
 
 
 # Whoever takes the coordinator's place is on its host (rank 1), or on another one.
