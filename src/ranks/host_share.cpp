@@ -254,8 +254,8 @@ void HostShare::drop_unions()
 
 namespace {
 
-// Adds up the parameters first..last-1, and writes the numbers of their sum that a support holds. So
-// nobody has a vector of all parameters.
+// Adds up the parameters first..last-1, and writes the numbers of their sum that a support holds.
+// So nobody has a vector of all parameters.
 template <class Number>
 void add_up(std::span<const Addend> addends, const Support& touched, std::int64_t first,
             std::int64_t last, Precision precision, Number* to)
