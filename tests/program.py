@@ -75,6 +75,15 @@ def is_rank(pid, wanted):
     return program == os.path.realpath(QUORATE) and any(n.encode() in variables for n in names)
 
 
+def memory_of(pid, kind="RssAnon"):
+    """Bytes that a process has now: of its own (RssAnon), or shared with others (RssShmem)."""
+    try:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    return 1024 * int(status.partition(f"{kind}:")[2].split()[0]) if kind in status else 0
+
+
 def parent(pid):
     return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
 

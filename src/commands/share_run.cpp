@@ -25,9 +25,10 @@ namespace {
 
 // What the engine of a share is to do: what the coordinator's does, but for what that one alone
 // decides and writes.
-EngineOptions options_of_share(const Training& training)
+EngineOptions options_of_share(const Training& training, OwnerFleet& fleet)
 {
     auto options = training.engine;
+    options.point_memory = fleet.point_memory();
     options.arrivals = Arrivals::none;
     options.churn = {};
     // If the code is not made again, the coordinator waits or ends the run.
@@ -167,10 +168,11 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     for (const auto& optimizer : optimizers) optimizer->use_sums(sums);
     Stopping stopping(training.stop_rules, training.regularizer, sums);
     ModelSlices models(fleet);
-    Engine engine(options_of_share(training), *training.coding->scheme,
-                  history ? static_cast<Fleet&>(history->fleet) : fleet, optimizers, models);
+    std::optional<Engine> engine(
+        std::in_place, options_of_share(training, fleet), *training.coding->scheme,
+        history ? static_cast<Fleet&>(history->fleet) : fleet, optimizers, models);
     if (resumed) {
-        engine.resume(resumed->past(), &fleet);
+        engine->resume(resumed->past(), &fleet);
         restore(optimizers, resumed->checkpoint);
         resumed->checkpoint.drop_vectors();
     }
@@ -187,7 +189,8 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
             last = std::move(snapshot);
         };
     fleet.join_from([&] { return vectors_of(last, optimizers); });
-    engine.run(fleet.ended(), observer);
+    engine->run(fleet.ended(), observer);
+    engine.reset();  // the memory is needed for the models that are sent
     // The coordinator also keeps the model of a round that turns out to be the last.
     if (const auto kept = fleet.end(); kept > models.last())
         models.keep(kept, std::make_shared<NumberVector>(optimizers[updated]->model()));

@@ -26,10 +26,9 @@ std::size_t pass(std::span<const Addend> addends)
 
 template <class Number, class T>
 void add_dense(const std::array<const Number*, at_a_time>& from,
-               const std::array<T, at_a_time>& weights, T* __restrict sum, std::size_t first,
-               std::size_t last)
+               const std::array<T, at_a_time>& weights, T* __restrict sum, std::size_t size)
 {
-    for (auto i = first; i < last; ++i) {
+    for (std::size_t i = 0; i < size; ++i) {
         T element = sum[i];
         for (std::size_t k = 0; k < at_a_time; ++k)
             element += weights[k] * static_cast<T>(static_cast<double>(from[k][i]));
@@ -39,23 +38,23 @@ void add_dense(const std::array<const Number*, at_a_time>& from,
 
 }  // namespace
 
-void add(std::span<const Addend> addends, Numbers sum, std::size_t first, std::size_t last)
+void add(std::span<const Addend> addends, Numbers range, std::size_t first)
 {
-    sum.visit([&]<class T>(std::span<T> whole) {
+    range.visit([&]<class T>(std::span<T> sum) {
         while (!addends.empty()) {
             const auto count = pass(addends);
             std::visit(
                 [&]<class Number>(std::span<const Number> packed) {
                     if (count == 1)
-                        return addends[0].support.add(addends[0].weight, packed, whole, first,
-                                                      last);
+                        return addends[0].support.add(addends[0].weight, packed, sum, first);
                     std::array<const Number*, at_a_time> from;
                     std::array<T, at_a_time> weights;
                     for (std::size_t k = 0; k < at_a_time; ++k) {
-                        from[k] = std::get<std::span<const Number>>(addends[k].packed).data();
+                        from[k] =
+                            std::get<std::span<const Number>>(addends[k].packed).data() + first;
                         weights[k] = static_cast<T>(addends[k].weight);
                     }
-                    add_dense(from, weights, whole.data(), first, last);
+                    add_dense(from, weights, sum.data(), sum.size());
                 },
                 addends[0].packed);
             addends = addends.subspan(count);

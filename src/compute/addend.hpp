@@ -22,8 +22,7 @@ constexpr std::size_t range_of_sums = 8 * sum_block;
 /// Adds each one, times its weight, to a range of the sum, in this order. Each element of the sum
 /// gets its addends in this order too, so the bits are those of Support::add() of one after the
 /// other. O(elements of the addends in the range + addends x log of their size).
-/// @param sum          a whole vector
-/// @param first, last  the range of parameters, first..last-1
-void add(std::span<const Addend> addends, Numbers sum, std::size_t first, std::size_t last);
+/// @param range  of the sum, from parameter `first` on
+void add(std::span<const Addend> addends, Numbers range, std::size_t first);
 
 }  // namespace quorate

@@ -9,21 +9,14 @@ namespace quorate {
 
 namespace {
 
-// Numbers the columns in use from 0, in their order.
-// @param used  receives the columns in use
-// @return for each column of the data set its number; -1: it is not in use
-std::vector<Index> local_numbers(const std::vector<RawRows>& blocks, std::int64_t columns,
-                                 std::vector<Index>& used)
+// The columns in use, numbered.
+ColumnSet columns_of(const std::vector<RawRows>& blocks, std::int64_t columns)
 {
-    std::vector<Index> number(static_cast<std::size_t>(columns), -1);
+    ColumnSet used(columns);
     for (const auto& block : blocks)
-        for (const auto column : block.column) number[static_cast<std::size_t>(column)] = 0;
-    for (std::size_t column = 0; column < number.size(); ++column)
-        if (number[column] == 0) {
-            number[column] = static_cast<Index>(used.size());
-            used.push_back(static_cast<Index>(column));
-        }
-    return number;
+        for (const auto column : block.column) used.add(column);
+    used.number();
+    return used;
 }
 
 }  // namespace
@@ -67,11 +60,10 @@ std::int64_t Shard::number_columns(std::vector<RawRows>& rows)
     const bool sparse =
         std::ranges::any_of(rows, [](const auto& one) { return !one.start.empty(); });
     if (sparse) {
-        std::vector<Index> used;
-        const auto number = local_numbers(rows, support_.whole(), used);
+        const auto used = columns_of(rows, support_.whole());
         for (auto& block : rows)
-            for (auto& column : block.column) column = number[static_cast<std::size_t>(column)];
-        support_ = Support::of(support_.whole(), std::move(used));
+            for (auto& column : block.column) column = used.number_of(column);
+        support_ = Support::of(support_.whole(), used.list());
     }
     return static_cast<std::int64_t>(support_.size());
 }

@@ -8,6 +8,7 @@
 
 #include "base/index.hpp"
 #include "base/wire.hpp"
+#include "data/column_set.hpp"
 
 namespace quorate {
 
@@ -48,11 +49,14 @@ public:
     Support slice(std::int64_t first, std::int64_t last) const
     {
         if (full_) return all(last - first);
-        std::vector<Index> held;
-        for (auto at = std::ranges::lower_bound(chosen_, static_cast<Index>(first));
-             at != chosen_.end() && *at < last; ++at)
-            held.push_back(static_cast<Index>(*at - first));
+        std::vector<Index> held(chosen_.begin() + place(first), chosen_.begin() + place(last));
+        for (auto& column : held) column -= static_cast<Index>(first);
         return of(last - first, std::move(held));
+    }
+    /// How many it holds of the columns first..last-1. O(log size()).
+    std::size_t count(std::int64_t first, std::int64_t last) const
+    {
+        return static_cast<std::size_t>(full_ ? last - first : place(last) - place(first));
     }
 
     /// Whether it holds all columns.
@@ -103,6 +107,20 @@ public:
                     static_cast<Number>(numbers[full_ ? i : static_cast<std::size_t>(chosen_[i])]);
         });
     }
+    /// Sets packed[i] = range[column i - first], for the columns that a range has: those from
+    /// `first` on. @return how many it holds of these
+    template <class Number>
+    std::size_t gather_range(ConstNumbers range, std::int64_t first, Number* packed) const
+    {
+        const auto last = first + static_cast<std::int64_t>(range.size());
+        range.visit([&](auto numbers) {
+            if (full_) return convert(numbers, packed);
+            const std::span held(chosen_.begin() + place(first), chosen_.begin() + place(last));
+            for (const auto column : held)
+                *packed++ = static_cast<Number>(numbers[static_cast<std::size_t>(column - first)]);
+        });
+        return count(first, last);
+    }
     /// Sets whole[column first + i] = packed[i].
     template <class Number>
     void scatter(std::span<const Number> packed, std::size_t first, Numbers whole) const
@@ -121,34 +139,31 @@ public:
     template <class List>
     void add(double weight, const List& packed, std::span<double> whole) const
     {
-        add(weight, packed, whole, 0, whole.size());
+        add(weight, packed, whole, 0);
     }
     /// The same of numbers of one type.
     void add(double weight, ConstNumbers packed, Numbers whole) const
     {
-        whole.visit([&]<class T>(std::span<T> numbers) {
-            add(weight, packed.of<T>(), numbers, 0, numbers.size());
-        });
+        whole.visit(
+            [&]<class T>(std::span<T> numbers) { add(weight, packed.of<T>(), numbers, 0); });
     }
-    /// Adds only what belongs to the columns first..last-1, in the type of the whole.
-    /// O(last - first + log size()).
+    /// Adds only what belongs to the columns of a range, which begins with column `first`, in its
+    /// type. O(range.size() + log size()).
     template <class List, class T>
-    void add(double weight, const List& packed, std::span<T> whole, std::size_t first,
-             std::size_t last) const
+    void add(double weight, const List& packed, std::span<T> range, std::size_t first) const
     {
         const auto factor = static_cast<T>(weight);
         const auto number = [](auto one) { return static_cast<T>(static_cast<double>(one)); };
         if (full_) {
-            for (auto i = first; i < last; ++i) whole[i] += factor * number(packed[i]);
+            for (std::size_t i = 0; i < range.size(); ++i)
+                range[i] += factor * number(packed[first + i]);
             return;
         }
-        const auto place = [this](std::size_t column) {
-            return static_cast<std::size_t>(
-                std::ranges::lower_bound(chosen_, static_cast<Index>(column)) - chosen_.begin());
-        };
-        const auto end = place(last);
-        for (auto i = place(first); i < end; ++i)
-            whole[static_cast<std::size_t>(chosen_[i])] += factor * number(packed[i]);
+        const auto end =
+            static_cast<std::size_t>(place(static_cast<std::int64_t>(first + range.size())));
+        for (auto i = static_cast<std::size_t>(place(static_cast<std::int64_t>(first))); i < end;
+             ++i)
+            range[static_cast<std::size_t>(chosen_[i]) - first] += factor * number(packed[i]);
     }
 
     /// Returns the inner product, the sum over i of packed[i] * whole[column i].
@@ -167,6 +182,11 @@ private:
         : columns_(columns), chosen_(std::move(chosen)), full_(full)
     {
     }
+    // How many of the chosen ones come before a column.
+    std::ptrdiff_t place(std::int64_t column) const
+    {
+        return std::ranges::lower_bound(chosen_, column) - chosen_.begin();
+    }
     std::int64_t columns_;
     std::vector<Index> chosen_;
     bool full_;
@@ -176,15 +196,12 @@ private:
 /// @param columns  how many there are
 inline Support union_of(std::span<const Support* const> all, std::int64_t columns)
 {
-    std::vector<char> held(static_cast<std::size_t>(columns));
+    ColumnSet held(columns);
     for (const auto* one : all) {
         if (one->full()) return Support::all(columns);
-        for (const auto column : one->chosen()) held[static_cast<std::size_t>(column)] = 1;
+        for (const auto column : one->chosen()) held.add(column);
     }
-    std::vector<Index> chosen;
-    for (std::size_t i = 0; i < held.size(); ++i)
-        if (held[i]) chosen.push_back(static_cast<Index>(i));
-    return Support::of(columns, std::move(chosen));
+    return Support::of(columns, held.list());
 }
 
 }  // namespace quorate

@@ -14,8 +14,8 @@ namespace quorate {
 
 namespace {
 
-// The points that are alive at a time in most runs.
-constexpr std::size_t points_alive = 4;
+// The points that are alive at a time in all runs: the newest one, and the next.
+constexpr std::size_t points_alive = 2;
 
 // Returns how many vectors a run allocates in advance for the models that may wait in memory until
 // the trace has written them.

@@ -184,8 +184,9 @@ void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size
                                std::size_t last)
 {
     auto& sum = nodes_[static_cast<std::size_t>(one.node)].sum;
-    clear(Numbers(sum).subspan(first, last - first));
-    add(one.addends, sum, first, last);
+    const auto range = Numbers(sum).subspan(first, last - first);
+    clear(range);
+    add(one.addends, range, first);
     if (table.is_lowest(one.node)) return;
     const auto [begin, end] = table.children(one.node);
     for (int child = begin; child < end; ++child)
@@ -198,24 +199,26 @@ void ComputedEstimates::add_up(const SumTable& table, const Anew& one, std::size
 void ComputedEstimates::add_up(const Sum& sum, const NumberVector* of_table, std::size_t first,
                                std::size_t last, bool begun)
 {
-    const auto range = [&](Numbers whole) { return whole.subspan(first, last - first); };
-    if (!begun) clear(range(estimate_));
+    const auto range = Numbers(estimate_).subspan(first, last - first);
+    if (!begun) clear(range);
     if (of_table) add_range(*of_table, estimate_, first, last);
+    NumberVector of_group;
     for (const auto& [formed, addends] : sum.groups) {
         if (formed || sum.groups.size() == 1) {
-            add(addends, estimate_, first, last);
+            add(addends, range, first);
             continue;
         }
         if (addends.empty()) continue;
-        clear(range(of_group_));
-        add(addends, of_group_, first, last);
-        round(options_.wire, range(of_group_));
-        add_range(of_group_, estimate_, first, last);
+        if (of_group.empty()) of_group = NumberVector(range.size(), range.precision());
+        clear(of_group);
+        add(addends, of_group, first);
+        round(options_.wire, of_group);
+        quorate::add(1, of_group, range);
     }
     for (const auto& one : sum.decays) {
-        quorate::add(one.weight, one.point.subspan(first, last - first), range(estimate_));
-        Numbers(estimate_).visit([&]<class T>(std::span<T> whole) {
-            one.support.add(-one.weight, ConstNumbers(one.touched).of<T>(), whole, first, last);
+        quorate::add(one.weight, one.point.subspan(first, last - first), range);
+        range.visit([&]<class T>(std::span<T> numbers) {
+            one.support.add(-one.weight, ConstNumbers(one.touched).of<T>(), numbers, first);
         });
     }
 }
@@ -334,8 +337,6 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     if (table) anew = changed(fleet, *table);
     const auto* root = table && !nodes_.empty() ? &nodes_.back() : nullptr;
     const auto sum = gather(fleet, terms, step.displacement);
-    if (sum.groups.size() > 1 && of_group_.empty())
-        of_group_ = NumberVector(estimate_.size(), estimate_.precision());
     loss_ = row.loss_estimate =
         mean_loss(needs, fleet, step, placed, terms, root ? root->losses : Losses{}, row.samples);
     // All terms are added to one range of parameters before the next. Mean and norm go block by

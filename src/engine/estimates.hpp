@@ -153,7 +153,6 @@ private:
     NumberVector estimate_, last_;
     std::vector<Node> nodes_;            // of the table
     double loss_ = 0;                    // loss_estimate of the row of the last estimate
-    NumberVector of_group_;              // the sum of one group; empty if there is just one group
     std::vector<double> probe_;          // a random vector to project contributions on
     std::vector<double> formed_;         // see combine()
     std::optional<double> formed_loss_;  // the sum of losses that belongs to it, until it is used

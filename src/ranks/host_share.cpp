@@ -17,10 +17,10 @@ HostShare::HostShare(Ownership ownership, Wire wire, Precision precision, int re
       pool_(pool), send_(std::move(send))
 {
     for (const auto group : own_.shares.groups) groups_ = std::max(groups_, group + 1);
-    if (own_.group() >= 0) {
-        sum_ = NumberVector(static_cast<std::size_t>(own_.shares.bounds.back()), precision_);
-        memory_ = {"quorate-share-points", readers_, std::move(gone)};
-    }
+    if (own_.group() >= 0)
+        memory_ = {SharedBlocks("quorate-share-points", readers_, std::move(gone)),
+                   static_cast<std::size_t>(own_.shares.bounds.back()),
+                   static_cast<std::size_t>(own_.shares.first(this->share())), precision_};
     take_supports();
 }
 
@@ -54,8 +54,8 @@ void HostShare::reencode(std::vector<ShareWorker> workers)
     to_send_.clear();
     // Points that hosts have lack columns of the new supports.
     for (const auto& [version, point] : std::exchange(points_, {}))
-        if (point.begun()) memory_.give_back(point.whole);
-    for (const auto& slice : std::exchange(early_, {})) take_point(slice);
+        if (point.begun()) memory_.let_go(point.block);
+    take_early();
 }
 
 namespace {
@@ -97,13 +97,14 @@ void HostShare::dispatch(const Dispatch& task, const PointList& inputs)
             if (is_new) to_send_.push_back({version, inputs[i], owner_of(group)});
             continue;
         }
-        if (is_new) put(point, share(), [&](Numbers to) { copy(*inputs[i], to); });
+        if (is_new) begin(point, *inputs[i]);
         const Delivery delivery{to.info.rank, to.shard, task.task};
         if (point.missing == 0)
             deliver(point, version, delivery);
         else
             point.waiting.push_back(delivery);
     }
+    take_early();
 }
 
 // How many shares come before one, from that behind the own one on. Each owner sends its slices in
@@ -115,6 +116,9 @@ std::size_t HostShare::behind(std::size_t share) const
 
 void HostShare::send_points()
 {
+    // The sums that came last have been used: their memory takes the messages.
+    if (!to_send_.empty())
+        std::erase_if(slices_, [this](const auto& one) { return one.first.first <= sums_; });
     std::ranges::stable_sort(to_send_, {}, [this](const ToSend& one) { return behind(one.to); });
     for (const auto& one : std::exchange(to_send_, {})) send_point(one.version, *one.slice, one.to);
 }
@@ -132,35 +136,18 @@ void HostShare::send_point(Version version, const NumberVector& slice, std::size
     send_(own_.shares.ranks[to], transport::Tag::point_slice, std::move(bytes));
 }
 
-// Gets memory for a point that this host is going to have.
-void HostShare::begin(Arriving& point)
+// This host is going to have a point, of which the own slice is there.
+void HostShare::begin(Arriving& point, const NumberVector& slice)
 {
-    const auto parameters = static_cast<std::size_t>(own_.shares.bounds.back());
-    point.missing = own_.shares.count();
-    point.whole = memory_.take(doubles_for(parameters, precision_));
-    if (!point.whole)
-        throw Failure(
-            fmt::format("there are no {} bytes of memory left for a point of the workers of this "
-                        "host: ask for more memory, start fewer ranks on it, or use --aggregate "
-                        "flat",
-                        parameters * bytes_of(precision_)));
-}
-
-// Takes a slice of a point, and hands the point out if it was the last one.
-// @param fill  writes the numbers of the share
-void HostShare::put(Arriving& point, std::size_t share, const std::function<void(Numbers)>& fill)
-{
-    if (!point.begun()) begin(point);
-    const auto whole = numbers_at(static_cast<void*>(point.whole),
-                                  static_cast<std::size_t>(own_.shares.bounds.back()), precision_);
-    fill(
-        whole.subspan(static_cast<std::size_t>(own_.shares.first(share)), own_.shares.size(share)));
-    --point.missing;
+    point.block = memory_.block_of(slice);
+    point.missing = own_.shares.count() - 1;
+    if (point.missing > 0) memory_.hold(point.block);
 }
 
 void HostShare::deliver(const Arriving& point, Version version, const Delivery& to)
 {
-    const Delivered told{memory_.address(), memory_.lend(point.whole, to.rank), version, to.task,
+    auto& blocks = memory_.blocks();
+    const Delivered told{blocks.address(), blocks.lend(point.block, to.rank), version, to.task,
                          to.shard};
     send_(to.rank, transport::Tag::delivery, encode_values(pool_, told));
 }
@@ -174,16 +161,11 @@ void HostShare::forget(Worker worker, std::optional<TaskId> task)
 }
 
 // Forgets points that no task names any more. One that this host has begun to get stays until all
-// of its slices have come, because they would begin it again.
+// of its slices have come.
 void HostShare::drop_points()
 {
-    std::erase_if(points_, [this](const auto& one) {
-        const auto& point = one.second;
-        const bool here = own_.group() >= 0 && point.sent.contains(own_.group());
-        if (point.sent.empty() || !point.slice.expired() || (here && point.missing > 0))
-            return false;
-        if (point.begun()) memory_.give_back(point.whole);
-        return true;
+    std::erase_if(points_, [](const auto& one) {
+        return one.second.slice.expired() && one.second.missing == 0;
     });
 }
 
@@ -191,18 +173,30 @@ void HostShare::take_point(const std::shared_ptr<transport::Bytes>& bytes)
 {
     MessageReader in(*bytes);
     const auto [from, version, coding] = in.get<PointSlice>();
-    if (coding > codings_) early_.push_back(bytes);
-    if (coding != codings_) return;
+    if (coding < codings_) return;
+    const auto known = points_.find(version);
+    if (coding > codings_ || known == points_.end() || !known->second.begun()) {
+        early_.push_back(bytes);
+        return;
+    }
+    auto& point = known->second;
     const auto share = static_cast<std::size_t>(from);
     const auto& touched = here_[share];
-    auto& point = points_[version];
-    put(point, share, [&](Numbers to) {
-        with_number(wire_, [&]<class Number>(Number) {
-            touched.scatter(in.numbers<Number>(touched.size()), 0, to);
-        });
+    with_number(wire_, [&]<class Number>(Number) {
+        touched.scatter(in.numbers<Number>(touched.size()), 0,
+                        memory_.whole(point.block)
+                            .subspan(static_cast<std::size_t>(own_.shares.first(share)),
+                                     own_.shares.size(share)));
     });
-    if (point.missing > 0) return;
+    if (--point.missing > 0) return;
+    memory_.let_go(point.block);
     for (const auto& delivery : std::exchange(point.waiting, {})) deliver(point, version, delivery);
+}
+
+// Takes slices of points that have come too early.
+void HostShare::take_early()
+{
+    for (const auto& slice : std::exchange(early_, {})) take_point(slice);
 }
 
 // --- messages ------------------------------------------------------------------------------------
@@ -236,11 +230,9 @@ bool HostShare::take(transport::Message& message)
 std::shared_ptr<const Support> HostShare::union_of_used(
     std::span<const Weighted> terms, std::shared_ptr<const Support> ShareWorker::*which)
 {
-    constexpr std::size_t most = 64;  // that are kept
     std::vector<Worker> used;
     for (const auto& term : terms)
         if (used.empty() || used.back() != term.worker) used.push_back(term.worker);
-    if (unions_.size() > most) unions_.clear();
     auto& known = unions_[{which == &ShareWorker::whole, used}];
     if (!known) {
         std::vector<const Support*> all;
@@ -249,6 +241,37 @@ std::shared_ptr<const Support> HostShare::union_of_used(
     }
     return known;
 }
+
+// Forgets unions of supports that the running sum does not use, if they are many or long.
+void HostShare::drop_unions()
+{
+    constexpr std::size_t most = 64;
+    std::size_t columns = 0;
+    for (const auto& [workers, support] : unions_) columns += support->chosen().size();
+    if (unions_.size() > most || columns > own_.shares.size(share()))
+        std::erase_if(unions_, [](const auto& one) { return one.second.use_count() == 1; });
+}
+
+namespace {
+
+// Adds up the parameters first..last-1, and writes the numbers of their sum that a support holds.
+// So nobody has a vector of all parameters.
+template <class Number>
+void add_up(std::span<const Addend> addends, const Support& touched, std::int64_t first,
+            std::int64_t last, Precision precision, Number* to)
+{
+    constexpr auto most = static_cast<std::int64_t>(range_of_sums);
+    NumberVector sum(range_of_sums, precision);
+    for (; first < last; first += most) {
+        const auto range =
+            Numbers(sum).subspan(0, static_cast<std::size_t>(std::min(most, last - first)));
+        clear(range);
+        add(addends, range, static_cast<std::size_t>(first));
+        to += touched.gather_range(range, first, to);
+    }
+}
+
+}  // namespace
 
 void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
                            const std::function<Values(std::size_t)>& values)
@@ -261,10 +284,11 @@ void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
     for (std::size_t group = 0; group < groups.size(); ++group)
         if (!groups[group].empty())
             forming_[group] = union_of_used(groups[group], &ShareWorker::part);
-    if (own_.group() < 0) return;
-    const auto& terms = groups[static_cast<std::size_t>(own_.group())];
-    if (terms.empty()) return;
-    const auto touched = union_of_used(terms, &ShareWorker::whole);
+    const auto terms = own_.group() < 0 ? std::span<const Weighted>()
+                                        : groups[static_cast<std::size_t>(own_.group())];
+    const auto touched = terms.empty() ? nullptr : union_of_used(terms, &ShareWorker::whole);
+    drop_unions();
+    if (!touched) return;
     std::vector<Addend> addends;
     for (const auto& term : terms) {
         const auto numbers = values(term.handle);
@@ -274,17 +298,12 @@ void HostShare::begin_sums(std::span<const std::vector<Weighted>> groups,
     for (std::size_t i = 1; i <= own_.shares.count(); ++i) {
         const auto to = (share() + i) % own_.shares.count();
         const auto first = own_.shares.first(to), last = own_.shares.last(to);
-        const auto slice =
-            Numbers(sum_).subspan(static_cast<std::size_t>(first), own_.shares.size(to));
-        clear(slice);
-        const auto end = static_cast<std::size_t>(last);
-        for (auto at = static_cast<std::size_t>(first); at < end; at += range_of_sums)
-            add(addends, sum_, at, std::min(end, at + range_of_sums));
-        const auto part = touched->slice(first, last);
         auto bytes = make_message(pool_, [&](MessageWriter& out) {
             out.put(SumSlice{own_.group(), sums_, terms_});
             with_number(wire_, [&]<class Number>(Number) {
-                out.numbers<Number>(part.size(), [&](Number* at) { part.gather(slice, at); });
+                out.numbers<Number>(touched->count(first, last), [&](Number* at) {
+                    add_up(addends, *touched, first, last, precision_, at);
+                });
             });
         });
         if (to == share())

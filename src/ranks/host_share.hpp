@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ranks/share_messages.hpp"
+#include "ranks/slices_of_points.hpp"
 #include "transport/message.hpp"
-#include "transport/shared_blocks.hpp"
 
 namespace quorate {
 
@@ -40,12 +40,14 @@ public:
     void reencode(std::vector<ShareWorker> workers);
     /// How many groups of workers there are, one for each host with workers.
     int groups() const { return groups_; }
+    /// Where the slices of points have to lie; null: this host has no workers, and anywhere will
+    /// do. It lives as long as this object.
+    PointMemory* point_memory() { return memory_.present() ? &memory_ : nullptr; }
 
     /// Takes a task that the scheme gives a worker: send_points() then sends the share's slices of
     /// the points that the worker's host does not have. Hands them out if it is a worker of this
     /// host.
-    /// @param inputs  slices of the share, of the points that the task names
-    /// @throws Failure if there is no memory for a point
+    /// @param inputs  slices of the share, of the points that the task names, in point_memory()
     void dispatch(const Dispatch& task, const PointList& inputs);
     /// To be called when the tasks of a moment were given out.
     void send_points();
@@ -82,10 +84,10 @@ private:
         std::weak_ptr<const NumberVector> slice =
             {};                   // of this share; its end is that of the point
         std::set<int> sent = {};  // groups
-        double* whole = nullptr;  // in shared memory, for this host
+        double* block = nullptr;  // of the whole point, for this host
         std::size_t missing = 0;  // slices of it
         std::vector<Delivery> waiting = {};
-        bool begun() const { return whole != nullptr; }
+        bool begun() const { return block != nullptr; }
     };
     const ShareWorker& of(Worker worker) const
     {
@@ -96,13 +98,14 @@ private:
     std::size_t owner_of(int group) const;
     void send_point(Version version, const NumberVector& slice, std::size_t to);
     std::size_t behind(std::size_t share) const;
-    void begin(Arriving& point);
-    void put(Arriving& point, std::size_t share, const std::function<void(Numbers)>& fill);
+    void begin(Arriving& point, const NumberVector& slice);
     void deliver(const Arriving& point, Version version, const Delivery& to);
     void drop_points();
     void take_point(const std::shared_ptr<transport::Bytes>& bytes);
+    void take_early();
     std::shared_ptr<const Support> union_of_used(std::span<const Weighted> terms,
                                                  std::shared_ptr<const Support> ShareWorker::*of);
+    void drop_unions();
 
     Ownership own_;
     Wire wire_;
@@ -113,7 +116,7 @@ private:
     int groups_ = 0;
     std::vector<Support> here_;    // of each share, what this host touches
     std::vector<Support> others_;  // of each group, what its host touches of this share
-    SharedBlocks memory_;
+    SlicesOfPoints memory_;
     std::map<Version, Arriving> points_;
     struct ToSend {
         Version version;
@@ -122,7 +125,7 @@ private:
     };
     std::vector<ToSend> to_send_;
     std::int64_t codings_ = 0;  // that were made again
-    // Slices of points for a code that this owner does not have yet.
+    // Slices of points for a code that this owner does not have yet, or of points.
     std::vector<std::shared_ptr<transport::Bytes>> early_;
     NumberVector sum_;                     // of this host
     std::int64_t sums_ = 0, reports_ = 0;  // so far

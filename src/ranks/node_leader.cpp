@@ -135,7 +135,7 @@ std::shared_ptr<transport::Bytes> NodeLeader::add_up(const transport::Bytes& mes
     const auto touched = union_of(used, static_cast<std::int64_t>(parameters_));
     touched->clear(sum_);
     ranges_in_parallel(parameters_, range_of_sums, 1, [&](std::size_t first, std::size_t last) {
-        add(addends, sum_, first, last);
+        add(addends, Numbers(sum_).subspan(first, last - first), first);
     });
     return make_message(endpoint_.pool(), [&](MessageWriter& out) {
         out.put(SumAnswer{order.number, true});

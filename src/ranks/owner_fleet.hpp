@@ -56,6 +56,7 @@ public:
 
     const std::vector<WorkerInfo>& workers() const override { return info_; }
     int groups() const override { return share_.groups(); }
+    PointMemory* point_memory() override { return share_.point_memory(); }
     Seconds now() const override { return now_; }
     void dispatch(const Dispatch& task, PointList inputs) override
     {

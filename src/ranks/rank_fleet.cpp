@@ -36,7 +36,8 @@ Seconds RankFleet::now() const { return began_ < 0 ? 0 : clock_seconds() - began
 
 PointMemory* RankFleet::point_memory()
 {
-    const bool shared = !shares_.present() && std::ranges::any_of(workers(), &WorkerInfo::shared);
+    if (shares_.present()) return shares_.share().point_memory();
+    const bool shared = std::ranges::any_of(workers(), &WorkerInfo::shared);
     return shared ? &memory_ : nullptr;
 }
 

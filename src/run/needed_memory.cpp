@@ -25,15 +25,15 @@ std::int64_t most_rows(const Needs& needs)
     return rows;
 }
 
-// Vectors of all parameters that the coordinator holds with the smallest optimiser, gd: its model,
-// the engine's and the gradient, a point, and what the trace is about to write. A worker holds a
-// point, its contribution and what it adds up. Both were measured with 2e7 parameters, and other
-// optimisers and codes take more.
-constexpr std::int64_t of_coordinator = 7, of_worker = 4;
-// Of the owner of a share: vectors of all parameters, which are a point and the sum of its host,
-// and those of its share, which are the coordinator's above. Measured with 1e8 parameters on 2
-// and 4 hosts.
-constexpr std::int64_t of_owner = 2, of_share = of_coordinator;
+// The points that an engine has in any case: the newest one, and the next. They lie in shared
+// memory, if there are workers to read them there. An owner of a share has them whole, for its
+// host.
+constexpr std::int64_t points = 2;
+// Vectors that a worker holds at what its rows touch: a point, its contribution and what it adds
+// up.
+constexpr std::int64_t of_worker = 4;
+// A kept model that waits to be written; the owner of a share also makes a message of it.
+constexpr std::int64_t kept_by_coordinator = 1, kept_by_owner = 2;
 // Bytes of a simulated worker with data, beside its rows; measured with 100,000.
 constexpr double of_simulated_worker = 13'000;
 
@@ -43,6 +43,20 @@ struct Least {
     double owner;  // of a share, beside what a worker takes
 };
 
+// The vectors that an engine and its optimiser hold beside points: the gradient, the model and what
+// else the rule remembers.
+std::int64_t vectors_of(const Training& training)
+{
+    const auto& entry = chosen(optimizers(), training.settings, "optimizer");
+    if (!entry.properties.shares) return 2;  // it may not be made without parameters
+    const auto optimizer = entry.make(training.settings, {}, training.regularizer);
+    std::int64_t vectors = 1;
+    for (std::size_t i = 0; i < optimizer->memory().size(); ++i)
+        vectors += optimizer->is_sliced(i) ? 1 : 0;
+    return vectors;
+}
+
+// Measured with 1e7 and 1e8 parameters on 4 hosts. Codes and stragglers take more.
 // @param shares  of the parameters; 1: they are not shared out
 Least least_of(const Training& training, std::size_t shares = 1)
 {
@@ -55,13 +69,16 @@ Least least_of(const Training& training, std::size_t shares = 1)
     const auto bytes = [&](std::int64_t vectors, std::int64_t rows, double entries) {
         return bytes_of_kept(vectors, training.width(), rows, entries, training.precision());
     };
+    const auto vectors = vectors_of(training);
+    const bool keeps = training.engine.evaluate_every > 0;
     Least least{
-        bytes(of_coordinator, 0, 0),
+        bytes(points + vectors + (keeps ? kept_by_coordinator : 0), 0, 0),
         share * training.data->training_bytes() + bytes(of_worker, most_rows(needs), touched), 0};
     if (shares == 1) return least;
-    least.owner = bytes(of_owner, 0, 0) + bytes(of_share, 0, 0) / static_cast<double>(shares);
+    least.owner = bytes(points, 0, 0) +
+                  bytes(vectors + (keeps ? kept_by_owner : 0), 0, 0) / static_cast<double>(shares);
     // Models are scored whole.
-    if (training.engine.evaluate_every == 0) least.coordinator = least.owner;
+    if (!keeps) least.coordinator = least.owner;
     return least;
 }
 

@@ -301,15 +301,16 @@ Outcome train(const Run& run, trace::Record& record, const std::atomic<bool>& st
     RunObserver observer(run, record, std::move(watch));
     std::optional<History> history;
     if (resumed && run.past_from_trace) history.emplace(run.training, *resumed, run.share, true);
-    Engine engine(engine_options(run), *run.training.coding->scheme,
-                  history ? history->fleet : run.fleet, run.optimizers,
-                  run.fleet.join_models(record));
+    std::optional<Engine> engine(std::in_place, engine_options(run), *run.training.coding->scheme,
+                                 history ? history->fleet : run.fleet, run.optimizers,
+                                 run.fleet.join_models(record));
     if (resumed) {
-        engine.resume(resumed->past(run.share), history ? &run.fleet : nullptr);
+        engine->resume(resumed->past(run.share), history ? &run.fleet : nullptr);
         restore(run.optimizers, resumed->checkpoint, run.share);
         resumed->checkpoint.drop_vectors();
     }
-    observer.stop(engine.run(stop, observer.of_engine()));
+    observer.stop(engine->run(stop, observer.of_engine()));
+    engine.reset();  // the memory is needed for the models that come from other hosts
     std::vector<ConstNumbers> models;
     for (const auto& optimizer : run.optimizers) models.push_back(optimizer->model());
     run.fleet.end_models(models, record);

@@ -2,22 +2,34 @@
 #include "transport/bytes.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace quorate::transport {
+
+namespace {
+
+// In bytes.
+constexpr std::size_t small_message = 65'536, large_buffer = 1'048'576;
+
+}  // namespace
 
 std::shared_ptr<Bytes> Pool::take(std::size_t size)
 {
     const std::lock_guard lock(shelf_->mutex);
     auto& free = shelf_->free;
+    const auto too_large = [size](const std::unique_ptr<Bytes>& one) {
+        return size < small_message && one->capacity() > large_buffer;
+    };
     // Choose the smallest buffer that is large enough, or else the largest one, which then grows.
-    const auto waste = [size](const std::unique_ptr<Bytes>& one) {
+    const auto waste = [&](const std::unique_ptr<Bytes>& one) {
         const auto capacity = one->capacity();
-        return std::pair(capacity < size, capacity < size ? size - capacity : capacity - size);
+        return std::tuple(too_large(one), capacity < size,
+                          capacity < size ? size - capacity : capacity - size);
     };
     const auto best = std::ranges::min_element(free, {}, waste);
     std::unique_ptr<Bytes> bytes;
-    if (best == free.end()) {
+    if (best == free.end() || too_large(*best)) {
         bytes = std::make_unique<Bytes>();
     } else {
         bytes = std::move(*best);

@@ -40,8 +40,10 @@ private:
 class Pool {
 public:
     /// Takes a buffer of `size` bytes with any contents: the smallest free one that is large
-    /// enough, or else the largest free one, which grows. It returns to the pool when its last
-    /// owner releases it; if the pool no longer exists, it is deleted. O(free buffers).
+    /// enough, or else the largest free one, which grows. A message of less than 64 KiB takes none
+    /// of more than 1 MiB, because a ping to a rank that is busy would keep it from long messages.
+    /// The buffer returns to the pool when its last owner releases it; if the pool no longer
+    /// exists, it is deleted. O(free buffers).
     std::shared_ptr<Bytes> take(std::size_t size);
 
 private:

@@ -370,9 +370,9 @@ def test_what_takes_more_memory_than_there_is_is_refused_before_it_begins(folder
     words = ["--data", wide, "--model", "mlp", "--hidden", 100_000, "--workers", 2, "--step", 0.1]
     words += ["--trace", folder / "t.h5"]
     said = refused(folder, "simulate", *words)
-    assert said.startswith("the simulation takes 1.12e+05 GB of memory at least, and ")
+    assert said.startswith("the simulation takes 8e+04 GB of memory at least, and ")
     said = refused(folder, "run", *words)
-    assert "and the run takes 2.4e+05 GB there at least (the coordinator takes 1.12e+05 GB" in said
+    assert "and the run takes 2.08e+05 GB there at least (the coordinator takes 8e+04 GB" in said
     assert said.endswith("ask for more memory, or spread the ranks over more hosts")
     words = ["--model", "softmax", "--classes", 1000, "--columns", 2_000_000_000]
     said = refused(folder, "generate", *words, "--output", folder / "d.h5")

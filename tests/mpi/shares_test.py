@@ -19,6 +19,7 @@ from program import (
     attributes_of,
     call,
     command_line,
+    memory_of,
     our_lines,
     rounds_in,
     wait_until,
@@ -106,6 +107,29 @@ def test_a_run_goes_on_from_its_checkpoint(before, after, optimizer, wide, tmp_p
     with h5py.File(plain, "r") as one, h5py.File(trace, "r") as other:
         for name in ["iterate/model", "model/final", "round/gradient_norm", "round/loss_estimate"]:
             assert numpy.array_equal(one[name][:], other[name][:]), name
+
+
+# With agd an owner has its slices of the gradient, the model and the point; points lie in shared
+# memory. In the end it has messages with slices of the model instead of the gradient, the
+# coordinator those of the two others. Before, it had 12 slices' worth: whole vectors, too.
+def test_an_owner_has_no_whole_vector(tmp_path):
+    data, columns = tmp_path / "wide.h5", 6_000_000
+    size = ["--rows", 60, "--columns", columns, "--nnz-per-row", 30, "--test-rows", 0]
+    assert call("generate", *size, "--output", data, "--quiet").returncode == 0
+    words = ["--data", data, "--rounds", 10, "--step", 0.1, "--optimizer", "agd", *SHARES]
+    trace = tmp_path / "run.h5"
+    job = start_on_three_nodes(trace, [*words, "--evaluate-every", 0, "--quiet"])
+    most = dict.fromkeys(range(7), 0)
+    while job.process.poll() is None:
+        for rank in most:
+            most[rank] = max(most[rank], memory_of(job.rank(rank) or 0))
+    done = job.wait()
+    assert done.returncode == 0, done.stderr
+    with h5py.File(trace, "r") as file:
+        assert attributes_of(file)["aggregate"] == "shares"
+    *workers, _, _ = sorted(most[rank] for rank in range(1, 7))
+    for rank, bytes_of_rank in most.items():
+        assert bytes_of_rank < max(workers) + 5 * 8 * columns / 3, (rank, most)
 
 
 def check_lost(file):

@@ -55,8 +55,11 @@ template <class T>
 void compare(const std::vector<Addend>& addends, std::size_t first, std::size_t last)
 {
     std::vector<T> together(parameters, T(0.1)), one_by_one = together;
-    add(addends, together, first, last);
-    for (const auto& one : addends) add({&one, 1}, one_by_one, first, last);
+    const auto range = [&](std::vector<T>& whole) {
+        return Numbers(std::span(whole).subspan(first, last - first));
+    };
+    add(addends, range(together), first);
+    for (const auto& one : addends) add({&one, 1}, range(one_by_one), first);
     EXPECT_TRUE(together == one_by_one) << addends.size() << " in " << first << ".." << last;
 }
 
@@ -71,6 +74,46 @@ TEST(Addends, HaveTheBitsOfOneAfterTheOther)
             compare<float>(addends, 0, parameters);
             compare<float>(addends, 17, 900);
         }
+}
+
+TEST(Addends, OfARangeAreGatheredAsOfTheWhole)
+{
+    Vectors vectors;
+    const ConstNumbers whole(vectors.doubles[0]);
+    for (const auto* support : {&vectors.all, &vectors.some}) {
+        std::vector<double> all(support->size()), ranges(support->size());
+        support->gather(whole, all.data());
+        std::size_t gathered = 0;
+        for (std::size_t first = 0; first < parameters; first += 100) {
+            const auto size = std::min<std::size_t>(100, parameters - first);
+            const auto begin = static_cast<std::int64_t>(first);
+            const auto count =
+                support->gather_range(whole.subspan(first, size), begin, ranges.data() + gathered);
+            const auto part = support->slice(begin, begin + static_cast<std::int64_t>(size));
+            EXPECT_EQ(count, part.size());
+            EXPECT_EQ(part.whole(), static_cast<std::int64_t>(size));
+            gathered += count;
+        }
+        EXPECT_EQ(all, ranges);
+    }
+}
+
+TEST(ColumnSet, ListsAndNumbersItsColumns)
+{
+    for (const std::int64_t columns : {1, 63, 64, 65, 1003}) {
+        ColumnSet set(columns);
+        EXPECT_TRUE(set.list().empty());
+        std::vector<Index> all;
+        for (Index column = 0; column < columns; column += 1 + column % 7) all.push_back(column);
+        if (all.back() != columns - 1) all.push_back(static_cast<Index>(columns - 1));
+        for (const auto column : all) set.add(column);
+        for (const auto column : all) set.add(column);
+        EXPECT_EQ(set.list(), all);
+        EXPECT_EQ(set.list().capacity(), all.size());
+        set.number();
+        for (std::size_t i = 0; i < all.size(); ++i)
+            EXPECT_EQ(set.number_of(all[i]), static_cast<Index>(i));
+    }
 }
 
 }  // namespace

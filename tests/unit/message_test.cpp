@@ -337,5 +337,21 @@ TEST(Doorbells, SomebodyElsesMemoryIsNotJoined)
     EXPECT_FALSE(none.present());
 }
 
+// A ping to a rank that is busy is under way for long.
+TEST(MessagePool, SmallMessagesKeepNoLargeBuffer)
+{
+    transport::Pool pool;
+    auto large = pool.take(2'000'000);
+    const auto* buffer = large.get();
+    large.reset();
+    const auto ping = pool.take(0);
+    EXPECT_NE(ping.get(), buffer);
+    EXPECT_EQ(pool.take(65'535)->capacity(), 65'535U);
+    large = pool.take(1'000'000);
+    EXPECT_EQ(large.get(), buffer);
+    large.reset();
+    EXPECT_EQ(pool.take(3'000'000).get(), buffer) << "it grows";
+}
+
 }  // namespace
 }  // namespace quorate

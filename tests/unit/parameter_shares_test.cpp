@@ -112,6 +112,48 @@ struct TriedOwner {
         return own;
     }
 
+    // The slice of a point, of equal numbers.
+    std::shared_ptr<NumberVector> point(double number)
+    {
+        auto slice =
+            std::make_shared<NumberVector>(sum_block, Precision::binary64, share.point_memory());
+        std::ranges::fill(std::span<double>(*slice), number);
+        return slice;
+    }
+    // Gives each worker a task at a point.
+    void give_out(Version version, const Point& slice)
+    {
+        for (Worker worker = 0; worker < share_hosts; ++worker) {
+            Dispatch task{};
+            task.task = worker;
+            task.worker = worker;
+            task.inputs = {version};
+            share.dispatch(task, {slice});
+        }
+    }
+    // Takes what another owner has sent to the one of rank 0.
+    void take_from(TriedOwner& other)
+    {
+        for (auto& one : other.sent)
+            if (one.rank == 0) share.take(one.message);
+        other.sent.clear();
+    }
+    // The points that were handed out, as the workers of this host read them.
+    std::vector<std::vector<double>> handed_out()
+    {
+        std::vector<std::vector<double>> points;
+        for (const auto& one : sent) {
+            if (one.message.tag != transport::Tag::delivery) continue;
+            const auto told = MessageReader(*one.message.bytes).get<Delivered>();
+            BorrowedBlocks reader(told.points, share_hosts + 1, one.rank);
+            const auto size = sum_block * share_hosts;
+            const auto whole = reader.borrow(told.block, size);
+            points.emplace_back(whole.get(), whole.get() + size);
+        }
+        sent.clear();
+        return points;
+    }
+
     // Adds up what the first worker of each host has computed: ones.
     void add_up(double weight)
     {
@@ -140,14 +182,7 @@ std::vector<int> receivers_of(const std::vector<SentByOwner>& sent)
 TEST(HostShare, EachOwnerBeginsWithTheHostBehindItsOwn)
 {
     TriedOwner owner(2);
-    const auto slice = std::make_shared<NumberVector>(std::vector<double>(sum_block, 2));
-    for (Worker worker = 0; worker < share_hosts; ++worker) {
-        Dispatch task{};
-        task.task = worker;
-        task.worker = worker;
-        task.inputs = {1};
-        owner.share.dispatch(task, {slice});
-    }
+    owner.give_out(1, owner.point(2));
     EXPECT_TRUE(owner.sent.empty());
     owner.share.send_points();
     EXPECT_EQ(receivers_of(owner.sent), (std::vector{4, 0, 2}));
@@ -173,6 +208,65 @@ TEST(HostShare, SumsOfAllHostsAreThoseOfTheShare)
     for (const auto& sum : sums) EXPECT_EQ(std::get<0>(sum->packed)[17], 1);
 }
 
+using Doubles = std::vector<double>;
+
+Doubles four_slices(double a, double b, double c, double d)
+{
+    Doubles all;
+    for (const double one : {a, b, c, d}) all.insert(all.end(), sum_block, one);
+    return all;
+}
+
+// The engine writes its slice where workers read it, and those of others may come before it does.
+TEST(HostShare, PointsAreWholeInTheMemoryOfTheOwnersSlice)
+{
+    TriedOwner mine(0), one(1), two(2), three(3);
+    if (!mine.share.point_memory()) GTEST_SKIP() << "this system gives no memory to share";
+    const auto& memory = *mine.share.point_memory();
+    one.give_out(5, one.point(11));
+    one.share.send_points();
+    mine.take_from(one);
+    auto slice = mine.point(10);
+    const auto* address = slice->address();
+    EXPECT_FALSE(memory.is_read(address));
+    mine.give_out(5, slice);
+    two.give_out(5, two.point(12));
+    two.share.send_points();
+    mine.take_from(two);
+    EXPECT_TRUE(mine.handed_out().empty());
+    EXPECT_TRUE(memory.is_read(address)) << "a slice is still to be written beside it";
+    three.give_out(5, three.point(13));
+    three.share.send_points();
+    mine.take_from(three);
+    EXPECT_TRUE(memory.is_read(address)) << "a worker has it";
+    const auto points = mine.handed_out();
+    ASSERT_EQ(points.size(), 1U);
+    EXPECT_EQ(points[0], four_slices(10, 11, 12, 13));
+    EXPECT_FALSE(memory.is_read(address));
+    mine.share.send_points();
+    slice.reset();
+    EXPECT_EQ(mine.point(20)->address(), address);
+}
+
+// Workers that are gone need no point, but its slices come, and must not hit another one.
+TEST(HostShare, MemoryOfAPointIsInUseUntilAllItsSlicesHaveCome)
+{
+    TriedOwner mine(0), one(1), two(2), three(3);
+    if (!mine.share.point_memory()) GTEST_SKIP() << "this system gives no memory to share";
+    const auto& memory = *mine.share.point_memory();
+    const auto slice = mine.point(10);
+    mine.give_out(5, slice);
+    for (Worker worker = 0; worker < share_hosts; ++worker) mine.share.forget(worker);
+    for (auto* other : {&one, &two, &three}) {
+        EXPECT_TRUE(memory.is_read(slice->address()));
+        other->give_out(5, other->point(1));
+        other->share.send_points();
+        mine.take_from(*other);
+    }
+    EXPECT_FALSE(memory.is_read(slice->address()));
+    EXPECT_TRUE(mine.handed_out().empty());
+}
+
 // A host whose numbers differ decides something else in the end.
 TEST(HostShare, OwnersThatAddUpOtherTermsAreNoticed)
 {
@@ -190,8 +284,6 @@ TEST(HostShare, OwnersThatAddUpOtherTermsAreNoticed)
 
 // --- vectors that become whole where they are written
 // ----------------------------------------------------------------
-
-using Doubles = std::vector<double>;
 
 // The coordinator of four owners, which writes vectors: what it has asked for, and written.
 struct Joining {
@@ -239,13 +331,6 @@ struct Joining {
                               asked.push_back({share, name});
                           }};
 };
-
-Doubles four_slices(double a, double b, double c, double d)
-{
-    Doubles all;
-    for (const double one : {a, b, c, d}) all.insert(all.end(), sum_block, one);
-    return all;
-}
 
 constexpr SliceName kept_of(std::int64_t round) { return {SliceName::kept, round, 0}; }
 
