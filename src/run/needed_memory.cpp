@@ -59,7 +59,7 @@ Least least_of(const Training& training, std::size_t shares = 1)
         bytes(of_coordinator, 0, 0),
         share * training.data->training_bytes() + bytes(of_worker, most_rows(needs), touched), 0};
     if (shares == 1) return least;
-    least.owner = bytes(of_owner, 0, 0) + bytes(of_share, 0, 0) / static_cast<double>(shares);
+    least.owner = bytes(1, 0, 0) * vectors_of_owner(static_cast<std::int64_t>(shares));
     // Models are scored whole.
     if (training.engine.evaluate_every == 0) least.coordinator = least.owner;
     return least;
@@ -116,6 +116,11 @@ void check_memory(const Training& training, const std::vector<RankMemory>& ranks
         much = much || 10 * needed > free;
     }
     if (much) log(LogLevel::note, "memory: " + each + ", at least");
+}
+
+double vectors_of_owner(std::int64_t shares)
+{
+    return of_owner + static_cast<double>(of_share) / static_cast<double>(shares);
 }
 
 void check_memory_of_simulation(const Training& training)

@@ -28,6 +28,10 @@ void check_memory(const Training& training, const std::vector<RankMemory>& ranks
 /// The same for a process that simulates all ranks. @throws BadInput with the bytes
 void check_memory_of_simulation(const Training& training);
 
+/// Vectors of all parameters that the owner of a share holds with the smallest optimiser, beside
+/// what its worker does. @param shares  of the parameters
+double vectors_of_owner(std::int64_t shares);
+
 /// Bytes of so many contributions at most. Without a data set each is as long as all parameters.
 /// @param parameters      of the model
 /// @param rows            of the training split that a worker stores at most
