@@ -34,7 +34,11 @@ std::string command_of(const CandidateTimes& best, const Settings& settings)
             line += fmt::format(" --{} {}", name, settings.text(name));
     if (settings.given("rounds"))
         line += fmt::format(" --rounds {}", settings.integer("rounds", 1) * best.candidate.updates);
-    return fmt::format("{} --trace FILE      # {} ranks", line, settings.integer("workers", 1) + 1);
+    const auto nodes = settings.integer("nodes", 1);
+    if (nodes > 1 && (!best.candidate.way.empty() || settings.given("aggregate")))
+        line += " --aggregate " + best.way;
+    line += fmt::format(" --trace FILE      # {} ranks", settings.integer("workers", 1) + 1);
+    return nodes > 1 ? fmt::format("{} on {} hosts", line, nodes) : line;
 }
 
 // Returns a line about the column +-.
@@ -88,8 +92,10 @@ void print_table(const Advice& advice)
     const auto& all = advice.ranked;
     const auto& settings = advice.settings;
     const auto shown = std::min(all.size(), static_cast<std::size_t>(settings.integer("show", 1)));
+    const bool hosts = settings.integer("nodes", 1) > 1;
     std::vector<Cells> lines = {
         {"", "scheme", "seconds", "+-", "s/round", "rounds", "closed", "least", "fastest"}};
+    if (hosts) lines[0].emplace_back("added up");
     for (std::size_t i = 0; i < shown; ++i) {
         const auto& one = all[i];
         const auto half = advice.half_interval(one);
@@ -106,18 +112,26 @@ void print_table(const Advice& advice)
                          one.use ? fmt::format("{:.2g}", std::max(0.0, one.use->least)) : "-",
                          whole ? fmt::format("{} of {}", advice.fastest[i], advice.seeds)
                                : fmt::format("out at {}", one.seconds.size())});
+        if (hosts) lines.back().push_back(one.way);
     }
-    fmt::print("{}", table(lines, "rlrrrrrrr"));
+    fmt::print("{}", table(lines, hosts ? "rlrrrrrrrl" : "rlrrrrrrr"));
     fmt::print("{} candidates by seconds to the target, {} simulations in {:.3g} s\n", all.size(),
                advice.simulations, advice.took);
     const auto tell = [](const std::string& text) { fmt::print("{}\n", wrapped(text, 80, 2)); };
     tell(
         "closed: s/round by closed form; least: weight of the row that counts least, over the "
         "mean");
+    if (advice.ways)
+        tell(fmt::format("added up: --aggregate, for each the fastest in simulations of {} rounds",
+                         rounds_of_ways));
     tell(about_intervals(advice));
     for (const auto& line : remarks(advice)) tell(line);
     if (!settings.given("row-time") && !settings.text("delay").starts_with("trace"))
         tell("rows take no time, so redundancy costs nothing: give --row-time");
+    if (hosts && !settings.on("bandwidth"))
+        tell("messages take no time, so all ways of adding up are alike: give --bandwidth");
+    else if (hosts && !settings.on("data") && !settings.on("columns"))
+        tell("messages are empty, so all ways of adding up are alike: give --columns");
     if (!advice.data_only.empty())
         tell(fmt::format("with --data only: {}", fmt::join(advice.data_only, ", ")));
     if (settings.on("measured"))
@@ -144,6 +158,7 @@ Json as_json(const Advice& advice)
                         {"least_row_weight", one.use ? Json(one.use->least) : Json(nullptr)},
                         {"rows_left_out", one.use ? Json(one.use->rarely) : Json(nullptr)},
                         {"recommended", i == advice.best}});
+        if (advice.settings.integer("nodes", 1) > 1) json.back()["aggregate"] = one.way;
     }
     return json;
 }

@@ -17,7 +17,7 @@ namespace quorate {
 void check_shares(const Training& training)
 {
     if (training.settings.text("aggregate") != "shares") return;
-    if (const auto why = why_no_shares(training); !why.empty())
+    if (const auto why = why_no_shares(training.settings); !why.empty())
         training.settings.refuse("aggregate", fmt::format(", but {}: use node or flat", why));
 }
 

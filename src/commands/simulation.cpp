@@ -300,6 +300,12 @@ trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop, W
     return memory.take();
 }
 
+std::vector<std::string> ways_to_add_up(const Settings& settings)
+{
+    const Simulated simulated(settings);
+    return possible_ways(simulated.training(), static_cast<int>(settings.integer("nodes", 1)));
+}
+
 int simulate_with_trace(const Settings& given)
 {
     if (std::error_code error;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -23,6 +24,11 @@ namespace quorate {
 /// @throws BadInput if an option is wrong  @throws Failure if the run cannot go on
 trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = never_stop,
                       Watch watch = {}, std::optional<RowUse>* use = nullptr);
+
+/// Returns the ways in which simulate() can add up contributions over --nodes hosts, as --aggregate
+/// names them: flat first, and those only that a run of these settings does not refuse. Local.
+/// @throws BadInput if an option is wrong
+std::vector<std::string> ways_to_add_up(const Settings& settings);
 
 /// Simulates a run as `quorate simulate` does, with its trace in a file. Catches signals. Local.
 /// @param given  with all of simulation_options()

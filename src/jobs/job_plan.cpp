@@ -96,6 +96,19 @@ int ranks_of(const Manifest& manifest, const std::string& path)
     return static_cast<int>(1 + workers + live + largest(manifest, "standby", 0));
 }
 
+// Over how many hosts the ranks will be spread; 1: one, or not known.
+int hosts_of(const JobPlan& plan)
+{
+    if (plan.request.nodes > 0) return plan.request.nodes;
+    int hosts = 0, ranks = plan.request.ranks;
+    for (const auto& host : plan.hosts.all) {
+        if (ranks <= 0) break;
+        ranks -= std::max(1, host.slots);
+        ++hosts;
+    }
+    return std::max(1, hosts);
+}
+
 void decide_time_and_memory(const Settings& settings, JobPlan& plan)
 {
     auto& request = plan.request;
@@ -115,7 +128,7 @@ void decide_time_and_memory(const Settings& settings, JobPlan& plan)
         }
         return;
     }
-    const auto guess = estimate(plan.manifest, request.folder);
+    const auto guess = estimate(plan.manifest, request.folder, hosts_of(plan));
     if (!settings.on("time")) {
         constexpr double margin = 600, quarter = 900;
         request.seconds = std::max({std::ceil((2 * guess.seconds + margin) / quarter) * quarter,

@@ -97,6 +97,14 @@ std::vector<int> numbers_of(const Nodes& nodes, std::span<const WorkerInfo> work
     return groups;
 }
 
+// Whether the parameters of a run can be shared out over so many hosts.
+bool can_share(const Training& training, std::ptrdiff_t hosts)
+{
+    const auto parameters = training.model ? training.width() : training.columns;
+    return why_no_shares(training.settings).empty() &&
+           std::cmp_greater_equal(parameters, sum_block * hosts);
+}
+
 Aggregation::Way way_of(const std::string& word)
 {
     using enum Aggregation::Way;
@@ -126,19 +134,35 @@ void check_aggregation(const Training& training)
                                     settings.text("scheme")));
 }
 
-std::string why_no_shares(const Training& training)
+std::string why_no_shares(const Settings& settings)
 {
-    const auto& settings = training.settings;
     const auto is = [&](const char* option, const char* value) {
         return settings.has(option) && settings.text(option) == value;
     };
-    if (training.standby > 0) return "--standby gives dead workers' places to ranks of other hosts";
+    if (settings.integer("standby", 0) > 0)
+        return "--standby gives dead workers' places to ranks of other hosts";
     if (is("transport", "messages")) return "--transport messages shares no memory";
     if (is("evaluate", "live")) return "--evaluate live needs whole models";
-    if (!chosen(optimizers(), settings, "optimizer").properties.shares)
+    if (settings.on("optimizer") && !chosen(optimizers(), settings, "optimizer").properties.shares)
         return fmt::format("--optimizer {} needs all parameters in one process",
                            settings.text("optimizer"));
     return "";
+}
+
+bool may_choose_shares(const Settings& settings)
+{
+    // Without a checkpoint a resilient run would not survive the death of an owner.
+    const bool is_resilient = settings.has("resilient") && settings.on("resilient");
+    return why_no_shares(settings).empty() && (!is_resilient || settings.on("checkpoint"));
+}
+
+std::vector<std::string> possible_ways(const Training& training, int hosts)
+{
+    std::vector<std::string> ways = {"flat"};
+    if (hosts < 2 || !adds_up(training.coding->needs)) return ways;
+    ways.emplace_back("node");
+    if (can_share(training, hosts)) ways.emplace_back("shares");
+    return ways;
 }
 
 Aggregation aggregation_of(const Training& training, const std::vector<WorkerInfo>& workers)
@@ -150,13 +174,7 @@ Aggregation aggregation_of(const Training& training, const std::vector<WorkerInf
     if (wanted == "flat" || !adds_up(training.coding->needs) || hosts < 2) return {};
     if (wanted != "auto") return {way_of(wanted), numbers_of(nodes, workers)};
     const auto all = moved(training, workers, nodes);
-    const auto parameters = training.model ? training.width() : training.columns;
-    // Without a checkpoint a resilient run would not survive the death of an owner.
-    const bool is_resilient = settings.has("resilient") && settings.on("resilient");
-    const bool allowed = why_no_shares(training).empty() &&
-                         std::cmp_greater_equal(parameters, sum_block * hosts) &&
-                         (!is_resilient || settings.on("checkpoint"));
-    if (allowed && shares_are_faster(all))
+    if (can_share(training, hosts) && may_choose_shares(settings) && shares_are_faster(all))
         return {Aggregation::Way::shares, numbers_of(nodes, workers)};
     if (saved_by_node(all) <= 0) return {};
     return {Aggregation::Way::node, numbers_of(nodes, workers)};
@@ -182,6 +200,13 @@ Aggregation aggregation_to_go_on_with(const Training& training, const trace::Tra
     return {way, std::move(groups)};
 }
 
+std::string words_of_way(const std::string& way)
+{
+    return way == "node"     ? "by node"
+           : way == "shares" ? "by node, for the owners of shares"
+                             : "at the coordinator";
+}
+
 void note_aggregation(const Training& training, const Fleet& fleet)
 {
     const Nodes nodes(fleet.workers());
@@ -190,9 +215,7 @@ void note_aggregation(const Training& training, const Fleet& fleet)
         return;
     const auto way = fleet.aggregation();
     log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),
-                                    way == "node"     ? "by node"
-                                    : way == "shares" ? "by node, for the owners of shares"
-                                                      : "at the coordinator"));
+                                    words_of_way(way)));
 }
 
 }  // namespace quorate

@@ -27,8 +27,15 @@ Option aggregation_option();
 /// @throws BadInput if --aggregate is wrong, or not for this scheme
 void check_aggregation(const Training& training);
 
-/// Returns why the parameters of a run cannot be shared out; empty: they can.
-std::string why_no_shares(const Training& training);
+/// Returns why the options of a run forbid that its parameters are shared out; empty: they do not.
+std::string why_no_shares(const Settings& settings);
+
+/// Whether the options of a run let --aggregate auto share its parameters out.
+bool may_choose_shares(const Settings& settings);
+
+/// Returns the ways in which a run over so many hosts can add up its contributions, as --aggregate
+/// names them and whatever it says: flat, and where scheme and options allow it, node and shares.
+std::vector<std::string> possible_ways(const Training& training, int hosts);
 
 /// Decides how contributions are added up. Runs and simulations decide alike: for a usual network,
 /// whatever that of a simulation is. Local. O(workers x nodes).
@@ -42,6 +49,9 @@ Aggregation aggregation_to_go_on_with(const Training& training, const trace::Tra
 
 /// Whether a run that goes on is to share its parameters out.
 bool goes_on_over_shares(const Settings& settings, const trace::Trace& trace);
+
+/// Returns where contributions are added up, in words. @param way  as --aggregate names it
+std::string words_of_way(const std::string& way);
 
 /// Says which way contributions are added up, if there was a choice.
 void note_aggregation(const Training& training, const Fleet& fleet);

@@ -34,6 +34,8 @@ constexpr std::int64_t points = 2;
 constexpr std::int64_t of_worker = 4;
 // A kept model that waits to be written; the owner of a share also makes a message of it.
 constexpr std::int64_t kept_by_coordinator = 1, kept_by_owner = 2;
+// States in memory that are kept of the own part, and with those of another owner's.
+constexpr std::int64_t states_kept = 2, states_kept_by_owner = 4;
 // Bytes of a simulated worker with data, beside its rows; measured with 100,000.
 constexpr double of_simulated_worker = 13'000;
 
@@ -71,12 +73,19 @@ Least least_of(const Training& training, std::size_t shares = 1)
     };
     const auto vectors = vectors_of(training);
     const bool keeps = training.engine.evaluate_every > 0;
+    // A state in memory has a point and what the optimiser remembers.
+    const auto& settings = training.settings;
+    const bool in_memory =
+        settings.has("memory-checkpoint-every") && settings.on("memory-checkpoint-every");
+    const auto of_state = in_memory ? vectors : 0;
     Least least{
-        bytes(points + vectors + (keeps ? kept_by_coordinator : 0), 0, 0),
+        bytes(points + vectors + states_kept * of_state + (keeps ? kept_by_coordinator : 0), 0, 0),
         share * training.data->training_bytes() + bytes(of_worker, most_rows(needs), touched), 0};
     if (shares == 1) return least;
-    least.owner = bytes(points, 0, 0) +
-                  bytes(vectors + (keeps ? kept_by_owner : 0), 0, 0) / static_cast<double>(shares);
+    least.owner =
+        bytes(points, 0, 0) +
+        bytes(vectors + states_kept_by_owner * of_state + (keeps ? kept_by_owner : 0), 0, 0) /
+            static_cast<double>(shares);
     // Models are scored whole.
     if (!keeps) least.coordinator = least.owner;
     return least;

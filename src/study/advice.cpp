@@ -214,6 +214,14 @@ std::vector<Candidate> with_shares(std::vector<Candidate> all, const Settings& s
     return all;
 }
 
+// Whether there are ways of adding up contributions to choose from, and a network in which they
+// differ.
+bool has_ways(const Settings& settings)
+{
+    return settings.integer("nodes", 1) > 1 && settings.on("bandwidth") &&
+           (settings.on("data") || settings.on("columns")) && settings.text("aggregate") == "auto";
+}
+
 // The simulations of all candidates, as far as there is time for them.
 class Simulations {
 public:
@@ -223,7 +231,7 @@ public:
                             settings, shared_)),
           seeds_(static_cast<std::size_t>(seeds)), end_(clock_seconds() + limit), limit_(limit),
           times_(candidates_.size(), std::vector<std::optional<TimeToTarget>>(seeds_)),
-          unfit_(candidates_.size()), slow_(candidates_.size())
+          unfit_(candidates_.size()), slow_(candidates_.size()), ways_(has_ways(settings))
     {
     }
 
@@ -257,6 +265,7 @@ public:
         advice.certain = certain_;
         advice.data_only = data_only_;
         advice.simulations = made_;
+        advice.ways = ways_;
         advice.seeds = certain_ ? 1 : static_cast<int>(std::max<std::size_t>(1, seeds_done_));
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             std::vector<TimeToTarget> times;
@@ -294,6 +303,11 @@ private:
         if (left <= 0 || out(candidate)) return;
         const TimeLimit time(std::min(left, longest_.value_or(left)));
         try {
+            if (ways_ && seed == 0) {
+                auto fastest = fastest_way(candidates_[candidate], settings_, shared_, time.over());
+                candidates_[candidate].way = std::move(fastest.way);
+                made_ += static_cast<std::size_t>(fastest.simulations);
+            }
             auto& result = times_[candidate][seed];
             result = time_to_target(candidates_[candidate], settings_, shared_,
                                     static_cast<int>(seed), target_, time.over());
@@ -341,7 +355,7 @@ private:
     const Options shared_;
     const AdviceProgress& progress_;
     std::vector<std::string> data_only_ = {};
-    const std::vector<Candidate> candidates_;
+    std::vector<Candidate> candidates_;
     const std::size_t seeds_;
     const Seconds end_, limit_;
     std::optional<Seconds> longest_;                               // for one simulation
@@ -349,6 +363,7 @@ private:
     std::vector<std::vector<std::optional<TimeToTarget>>> times_;  // by candidate and seed
     // Of each candidate: whether it cannot be made with these settings, or was stopped.
     std::vector<std::atomic<bool>> unfit_, slow_;
+    const bool ways_;             // whether a candidate's way of adding up is chosen
     std::size_t seeds_done_ = 0;  // with which all were simulated that got so far
     bool certain_ = false;
     std::mutex mutex_;
@@ -394,6 +409,10 @@ std::vector<Option> advice_options()
          "without --data: variance of the partitions' gradients over the square of their mean; "
          "what approximate schemes lose by it"}};
     add_options(all, shared_options());
+    std::ranges::find(all, "aggregate", &Option::name)->text =
+        "where contributions are added up: flat, node or shares, as in a run. auto: with --nodes, "
+        "--bandwidth and --data or --columns, for each candidate what is fastest in simulations of "
+        "some rounds; else as a run chooses";
     return all;
 }
 

@@ -26,7 +26,8 @@ struct Advice {
     std::vector<std::string> left_out = {};   // candidates without a simulation within --time-limit
     bool certain = false;                     // whether nothing in the simulations is random
     std::size_t simulations = 0;              // that were made
-    Seconds took = 0;                         // all of it
+    bool ways = false;  // whether each candidate is added up in the way that is fastest for it
+    Seconds took = 0;   // all of it
 
     /// Why a candidate is not recommended however fast it is; empty: it may be. Its estimates leave
     /// out rows; or they are not exact, and neither --data nor --heterogeneity tells what that

@@ -28,6 +28,7 @@ Options values_of(const Candidate& candidate, Options values)
 {
     for (const auto& [name, value] : candidate.options) values.insert_or_assign(name, value);
     values.insert_or_assign("scheme", candidate.scheme);
+    if (!candidate.way.empty()) values.insert_or_assign("aggregate", candidate.way);
     return values;
 }
 
@@ -146,6 +147,7 @@ CandidateTimes candidate_times(const Candidate& candidate,
         mean.rounds += one.rounds / count;
         mean.closed = one.closed;
         mean.exact &= one.exact;
+        mean.way = one.way;
     }
     if (!simulations.empty()) mean.use = simulations.front().use;
     return mean;
@@ -166,6 +168,7 @@ std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Set
     const double total = trace.rounds.back().time;
     TimeToTarget one{unreached, total / static_cast<double>(trace.rounds.size()), unreached,
                      closed_form(trace, settings), std::move(use)};
+    one.way = trace.text("aggregate");
     const auto rows = to_real(trace.attributes.at("rows")).value_or(0);
     const auto batch = static_cast<double>(settings.integer("batch", 0));
     one.exact = std::ranges::all_of(trace.rounds, [&](const auto& round) {
@@ -184,6 +187,40 @@ std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Set
         one.rounds = static_cast<double>(at->round);
     }
     return one;
+}
+
+FastestWay fastest_way(const Candidate& candidate, const Settings& settings, const Options& shared,
+                       const std::atomic<bool>& stop)
+{
+    constexpr double as_fast = 0.99;  // times another: a simpler way is taken in its place
+    const auto ways =
+        ways_to_add_up(make_settings(simulation_options(), values_of(candidate, shared)));
+    if (ways.size() == 1) return {ways[0]};
+    auto values = shared;
+    if (!values.contains("dry")) values.insert_or_assign("evaluate-every", "0");
+    const auto rounds = std::min(rounds_of_ways, settings.integer("rounds", 1));
+    FastestWay fastest;
+    double least = unreached;
+    for (const auto& way : ways) {
+        auto one = candidate;
+        one.way = way;
+        auto trace = simulated(one, values, settings.integer("seed", 0), rounds, {}, stop);
+        if (stop) return {};
+        ++fastest.simulations;
+        if (trace.rounds.empty()) continue;
+        // The first rounds are not like the others where several are under way at a time.
+        const auto first = static_cast<std::ptrdiff_t>(trace.rounds.size() / 2);
+        const double began = first > 0 ? trace.rounds[first - 1].time : 0;
+        trace.rounds.erase(trace.rounds.begin(), trace.rounds.begin() + first);
+        const auto rows = to_real(trace.attributes.at("rows")).value_or(0);
+        const double seconds = (trace.rounds.back().time - began) /
+                               static_cast<double>(trace.rounds.size()) *
+                               rounds_needed(trace, settings, rows);
+        if (seconds >= as_fast * least) continue;
+        fastest.way = way;
+        least = seconds;
+    }
+    return fastest;
 }
 
 int simulations_at_once(const Settings& settings)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ namespace quorate {
 struct Candidate {
     std::string scheme;
     Choice options = {};
-    bool paced = false;  // its updates are many and of old gradients (SchemeProperties::pace)
-    int updates = 1;     // of it while each worker answers once
+    bool paced = false;    // its updates are many and of old gradients (SchemeProperties::pace)
+    int updates = 1;       // of it while each worker answers once
+    std::string way = {};  // --aggregate, where it was chosen for this candidate
 
     /// Returns the candidate as words of a command: "frc --stragglers 1".
     std::string text() const { return scheme + words_of(options); }
@@ -45,6 +47,7 @@ struct TimeToTarget {
     std::optional<RowUse> use = {};  // of rows, if it is known; only with the first seed
     bool exact =
         false;  // all estimates were those of all rows, or of the batch, at the newest point
+    std::string way = {};  // in which contributions were added up, as --aggregate names it
 };
 
 /// What simulations tell of a candidate.
@@ -56,6 +59,7 @@ struct CandidateTimes {
     std::optional<double> closed = {};  // seconds a round by a closed form, where there is one
     std::optional<RowUse> use = {};     // of rows with the first seed, if it is known
     bool exact = true;                  // with all seeds, as in TimeToTarget
+    std::string way = {};               // as in TimeToTarget
 
     /// Returns the mean of `seconds`; infinite if a seed does not reach the target.
     double mean() const;
@@ -90,6 +94,25 @@ std::optional<TimeToTarget> time_to_target(const Candidate& candidate, const Set
                                            const Options& shared, int number,
                                            std::optional<double> target,
                                            const std::atomic<bool>& stop);
+
+/// The way of adding up contributions with which a candidate is fastest.
+struct FastestWay {
+    std::string way = {};  // as --aggregate names it; empty: not known
+    int simulations = 0;   // that were made to find it
+};
+
+/// How many rounds of a way of adding up are simulated, before one is chosen.
+inline constexpr std::int64_t rounds_of_ways = 20;
+
+/// Simulates so many rounds of a candidate with each way of adding up contributions over --nodes
+/// hosts that its run would not refuse, all with the first seed. Of their second half the way with
+/// the least time to the progress of --rounds rounds is the fastest, as time_to_target() predicts
+/// it without data; of those that are as fast to 1 %, it is the first of flat, node and shares.
+/// Makes none if there is no choice. Local.
+/// @param settings, shared, stop  as in time_to_target()
+/// @throws BadInput if the options do not fit this candidate
+FastestWay fastest_way(const Candidate& candidate, const Settings& settings, const Options& shared,
+                       const std::atomic<bool>& stop);
 
 /// Returns how many simulations this machine can make side by side: one for each core, but with
 /// data no more than half of its memory is enough for; at least 1. Local.

@@ -558,6 +558,50 @@ def test_time_and_memory_are_read_as_the_scheduler_reads_them(cluster, words, li
         assert line in run
 
 
+# What jobs over several nodes are told of themselves.
+NODES = "scheduler = slurm\ncores = 8\nmemory = 64GiB\nmemory-request = per-node\n"
+
+
+def comments(folder, text, *words, profile=NODES):
+    """The estimates in a job script, and the memory of a node in MiB."""
+    shutil.rmtree(folder / "out", ignore_errors=True)
+    ok(script(folder, text, *words, cluster=written(folder, profile, "c.ini")))
+    run = (folder / "out" / "run.sh").read_text()
+    memory = re.search(r"#SBATCH --mem=(\d+)M", run)
+    return re.search(r"# (memory: .*)", run)[1], memory and int(memory[1])
+
+
+def wide_data(folder):
+    size = ["--rows", 90, "--columns", 300000, "--nnz-per-row", 20]
+    ok(call("generate", *size, "--output", folder / "d.h5", "--quiet"))
+    return f"workers = 31\nrounds = 5\nrow-time = 1e-3\ndata = {folder}/d.h5\n"
+
+
+def test_the_estimate_of_a_job_over_nodes_is_that_of_the_way_it_adds_up(tmp_path):
+    text = wide_data(tmp_path) + "scheme = uncoded\n"
+    auto, _ = comments(tmp_path, text)
+    assert "4 nodes, each with what the largest takes" in auto
+    assert "of the owner of a share; contributions are added up by node, for the owners" in auto
+    flat, _ = comments(tmp_path, text + "aggregate = flat\n")
+    assert "owner" not in flat and flat.endswith("contributions are added up at the coordinator")
+    # What forbids shares to a run forbids them to its estimate.
+    live, _ = comments(tmp_path, text + "evaluate = live\n")
+    assert live.endswith("contributions are added up by node")
+    anywhere = "scheduler = slurm\nmemory-request = per-core\n"
+    one, _ = comments(tmp_path, text + "aggregate = shares\n", profile=anywhere)
+    assert "copies of" in one and "added up" not in one
+
+
+def test_contributions_that_are_kept_lie_on_all_nodes_unless_the_coordinator_adds_up(tmp_path):
+    text = wide_data(tmp_path) + "scheme = dsag\nevaluate-every = 0\n"
+    kept = {}
+    for way in ["flat", "node", "shares"]:
+        reason, memory = comments(tmp_path, text + f"aggregate = {way}\n")
+        kept[way] = float(re.search(r"([\d.e-]+) GB of contributions", reason)[1])
+        assert memory > 8 * 0.95 * 150  # MB, of eight ranks
+    assert kept["shares"] == kept["node"] < kept["flat"]
+
+
 def test_memory_that_no_rank_can_begin_with_is_refused(tmp_path):
     profile = written(tmp_path, "scheduler = openpbs\nmemory-request = per-node\n", "c.ini")
     done = script(tmp_path, BASE, "--memory", "4000", cluster=profile)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Simulations of several nodes: what aggregation by node changes, and what it must not."""
 
+import json
 import re
 
 import h5py
@@ -110,6 +111,73 @@ def test_advice_knows_nodes():
     done = call(*words, "--nodes", 13)
     assert done.returncode == 2
     assert "--nodes is 13, but there are 12 workers for them: use at most 12" in done.stderr
+
+
+HOSTS = ["advise", "--workers", 12, "--rounds", 30, "--repeat", 1, "--row-time", 1e-5]
+HOSTS += ["--delay", "exponential:0.01", "--latency", 5e-5]
+LINKS = ["--bandwidth", 25e6]
+
+
+def advice(*words):
+    done = call(*HOSTS, "--json", *words)
+    assert done.returncode == 0, done.stderr
+    return {one["scheme"]: one for one in json.loads(done.stdout)}
+
+
+def test_advice_adds_up_where_it_takes_least_time():
+    words = ["--nodes", 4, "--columns", 100000, "--schemes", "uncoded,frc,short-cyclic", *LINKS]
+    chosen = advice(*words)
+    ways = {way: advice(*words, "--aggregate", way) for way in ["flat", "node", "shares"]}
+    assert chosen["uncoded"]["aggregate"] == "shares"
+    # The workers of the coordinator's host have a replica of each partition, and hear first.
+    assert chosen["frc --stragglers 3"]["aggregate"] == "flat"
+    assert chosen["frc --stragglers 3"]["recommended"]
+    assert ways["shares"]["frc --stragglers 1"]["recommended"]
+    for name, one in chosen.items():
+        of_ways = {way: ways[way][name]["seconds"] for way in ways if name in ways[way]}
+        assert one["seconds"] == of_ways[one["aggregate"]], name
+        assert one["seconds"] <= 1.1 * min(of_ways.values()), name
+    # It needs each contribution at the coordinator.
+    assert chosen["short-cyclic --stragglers 1 --fold 2"]["aggregate"] == "flat"
+    assert not any(name.startswith("short") for name in [*ways["node"], *ways["shares"]])
+
+
+def test_advice_does_not_propose_what_a_run_would_refuse():
+    # Shares take 4,096 parameters a host. Where messages are short, adding up costs latency only.
+    words = ["--schemes", "uncoded", *LINKS, "--nodes"]
+    assert advice(*words, 4, "--columns", 4 * 4096)["uncoded"]["aggregate"] == "shares"
+    assert advice(*words, 4, "--columns", 4 * 4096 - 1)["uncoded"]["aggregate"] == "node"
+    assert advice(*words, 2, "--columns", 5)["uncoded"]["aggregate"] == "flat"
+    assert "aggregate" not in advice(*words, 1, "--columns", 100000)["uncoded"]
+
+
+def test_the_command_that_advice_ends_with_adds_up_as_it_did():
+    words = [*HOSTS, "--schemes", "uncoded", "--nodes", 4, *LINKS]
+    lines = call(*words, "--columns", 100000).stdout.splitlines()
+    assert lines[0].endswith("added up") and lines[1].endswith("  shares")
+    assert lines[-1].endswith("--aggregate shares --trace FILE      # 13 ranks on 4 hosts")
+    assert "4 simulations in" in " ".join(lines)  # one of 30 rounds, and one of 20 for each way
+    lines = call(*words, "--columns", 100000, "--aggregate", "node").stdout.splitlines()
+    assert lines[1].endswith("  node") and "--aggregate node --trace" in lines[-1]
+    # Of links or messages that take no time nothing follows: a run chooses by its data.
+    lines = call(*words).stdout.splitlines()
+    assert "messages are empty" in " ".join(lines) and "--aggregate" not in lines[-1]
+    done = call(*words, "--columns", 100000, "--aggregate", "ring")
+    assert done.returncode == 2 and "--aggregate is ring" in done.stderr
+
+
+def test_with_data_supports_decide_where_advice_adds_up(tmp_path):
+    data = tmp_path / "d.h5"
+    size = ["--rows", 240, "--columns", 20000, "--nnz-per-row", 400, "--output", data]
+    assert call("generate", *size).returncode == 0
+    words = ["--data", data, "--nodes", 3, "--schemes", "uncoded,frc", "--step", 0.1]
+    words += ["--bandwidth", 2e6]
+    chosen = advice(*words)
+    assert chosen["uncoded"]["aggregate"] == "shares"
+    ways = {way: advice(*words, "--aggregate", way) for way in ["flat", "node", "shares"]}
+    for name, one in chosen.items():
+        if one["simulations"] == 1 and one["seconds"] is not None:
+            assert one["seconds"] <= 1.1 * min(ways[way][name]["seconds"] for way in ways), name
 
 
 def test_a_replay_takes_nodes_from_its_trace(sparse, tmp_path):
