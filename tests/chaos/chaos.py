@@ -252,8 +252,6 @@ class Chaos:
         lost = takeover.Takeover(self.folder, self.random, self.faults)
         good = True
         for name, harm in takeover.harms(self.random).items():
-            if OPEN_MPI and "gone" in name:  # whose mpiexec waits for the host
-                continue
             lost.longest = lost.missed = 0
             good &= repeat(name, runs, functools.partial(lost.lose, name, harm))
             print(f"{lost.missed} had ended before, the others within {lost.longest:.1f} s of it")
