@@ -198,6 +198,34 @@ def test_without_the_best_step_there_is_no_verdict(folder, analyse, of, words):
     assert ("best not known 1" in analyse("claims", path, "--overview")[1]) == bool(words)
 
 
+def test_verdicts_are_held_against_a_page(folder, analyse, tmp_path):
+    path = folder([1] * 5, [2] * 5)
+    page = tmp_path / "page.md"
+    page.write_text(analyse("claims", path, "--markdown")[1])
+    status, said, _ = analyse("claims", path, "--verdicts", page)
+    assert (status, said) == (0, f"all 1 verdicts are those of {page}\n")
+    page.write_text(page.read_text().replace("| reproduced |", "| partly |"))
+    status, said, _ = analyse("claims", path, "--verdicts", page)
+    assert (status, said) == (1, f"x it: reproduced, {page} says partly\n")
+    page.write_text(page.read_text().replace("### x", "### y"))
+    assert "says nothing of it" in analyse("claims", path, "--verdicts", page)[1]
+    page.write_text("# Nothing")
+    status, _, error = analyse("claims", path, "--verdicts", page)
+    assert (status, error.count("\n")) == (2, 1) and "has no claims" in error
+
+
+def test_of_a_paper_there_is_one_line(folder, analyse):
+    path = folder([1] * 5, [1.4] * 5)
+    whole = json.loads((path / "claims.json").read_text())
+    (claim,) = whole["claims"]
+    whole["claims"].append({**claim, "name": "own", "source": ""})
+    whole["claims"].append({**claim, "name": "less", "paper": [1.4, 1.4]})
+    (path / "claims.json").write_text(json.dumps(whole))
+    said = analyse("claims", path, "--papers")[1]
+    (line,) = [line for line in said.splitlines() if "[x](#x)" in line]
+    assert line.endswith("| [x](#x) | 2 | 1 | it (partly) |")
+
+
 def test_of_what_counts_an_end_of_the_grid_is_said(folder):
     """There are no values between, and perhaps none beyond."""
     of = {"2": [3] * 5, "9": [1.5] * 5, "10": [1] * 5}

@@ -20,6 +20,12 @@ from program import BUILD, REPOSITORY, Job, attributes_of, call
 # Of each its words, and of how many workers the number is a multiple.
 SCHEMES = {"uncoded": ("uncoded", 1), "frc": ("frc --stragglers 2", 3)}
 DENSE_ROWS, DENSE_COLUMNS = 4, 241915  # of a worker; as many columns as the Amazon data have
+RESILIENT = ["--resilient", "--checkpoint-every", "1h", "--checkpoint"]
+# Shares of runs that may go on without some of their ranks: with a file, and with states in memory.
+STATES = {
+    "shares, resilient": [],
+    "shares, states every 10 rounds": ["--memory-checkpoint-every", "10r"],
+}
 GLOO = REPOSITORY / "tests" / "bench" / "rivals" / "gloo_allreduce"
 RIVALS = ["gloo", "MPI"]
 COMPUTES = "gloo, with gradients"
@@ -69,7 +75,7 @@ class OverHosts:
     def words(self, scheme, way, rounds):
         common = ["--workers", workers_of(scheme, self.given), "--rounds", rounds]
         common += ["--scheme", *SCHEMES[scheme][0].split()]
-        common += ["--aggregate", way, "--overwrite", "--quiet"]
+        common += ["--aggregate", way.split(",")[0], "--overwrite", "--quiet"]
         if not self.data:
             return common + ["--dry", "--columns", self.given.columns]
         learning = ["--step", 10, "--optimizer", "agd-eh", "--evaluate-every", 0]
@@ -79,10 +85,13 @@ class OverHosts:
         """When each round ended."""
         trace = f"{self.folder}/run.h5"
         where = places(workers_of(scheme, self.given), self.given.hosts)
-        job = self.hosts.start(where, "run", *self.words(scheme, way, rounds), "--trace", trace)
+        words = [*self.words(scheme, way, rounds), "--trace", trace]
+        if way in STATES:
+            words += [*RESILIENT, f"{self.folder}/run.checkpoint", *STATES[way]]
+        job = self.hosts.start(where, "run", *words)
         checked(job.wait(LONGEST), f"{scheme} {way}")
         with h5py.File(trace, "r", locking=False) as file:
-            if attributes_of(file)["aggregate"] != way:
+            if attributes_of(file)["aggregate"] != way.split(",")[0]:
                 sys.exit(f"bench-nodes: {trace} is {attributes_of(file)['aggregate']}, not {way}")
             return file["round/time"][:]
 

@@ -11,7 +11,6 @@ from typing import Any, NoReturn, TypeAlias
 import pandas as pd
 
 from . import (
-    claims,
     compare,
     cost,
     diagnose,
@@ -25,11 +24,12 @@ from . import (
     watch,
     workers,
 )
+from .claim_command import add_claims
 from .curves import target_of
 from .figures import Plot, folder_of, refuse_file, save
 from .groups import along, group, read_all, values
 from .numbers import number_of
-from .refine import check_program
+from .refine import check_program, refine_option
 from .tables import text
 from .traces import BadInput, Trace
 
@@ -155,25 +155,6 @@ def run_sweep(given: argparse.Namespace) -> None:
         return
     for line in compare.warnings(group(traces)):
         print(line)
-
-
-def run_claims(given: argparse.Namespace) -> None:
-    check_program(given.refine)
-    for folder in given.folders if given.refine else []:
-        claims.refine(folder, given.refine)
-    again = claims.read_folders(given.again)
-    found = claims.read_folders(given.folders)
-    if again and (given.json or given.overview):
-        raise BadInput("--again has no --json and no --overview: leave them out, or say --markdown")
-    if again:
-        words = claims.again_as_markdown(found, again)
-        print(words if given.markdown else text(claims.again(found, again)))
-    elif given.json:
-        print(claims.as_json(found))
-    elif given.overview:
-        print(claims.as_overview(found))
-    else:
-        print(claims.as_markdown(found) if given.markdown else claims.as_text(found))
 
 
 def run_tune(given: argparse.Namespace) -> int:
@@ -384,37 +365,6 @@ def add_sweep(commands: Commands) -> None:
     new.add_argument(
         "--markdown", action="store_true", help="a table with the range over seeds, for a page"
     )
-
-
-def refine_option(new: argparse.ArgumentParser) -> None:
-    new.add_argument(
-        "--refine",
-        metavar="QUORATE",
-        help="words that start quorate: simulates further values until neighbours of the best "
-        "agree within 10 %%",
-    )
-
-
-def add_claims(commands: Commands) -> None:
-    new = commands.add_parser(
-        "claims",
-        help="what an experiment says of its schemes, and whether it is so",
-        description="The claims of experiments (sections [claim NAME]), judged from their traces.",
-    )
-    new.set_defaults(run=run_claims)
-    new.add_argument("folders", nargs="+", metavar="FOLDER", help="of a manifest and its traces")
-    new.add_argument(
-        "--again",
-        nargs="+",
-        default=[],
-        metavar="FOLDER",
-        help="the same with other seeds: verdicts",
-    )
-    refine_option(new)
-    form = new.add_mutually_exclusive_group()
-    form.add_argument("--markdown", action="store_true", help="with the settings there and here")
-    form.add_argument("--overview", action="store_true", help="those of papers in one table")
-    form.add_argument("--json", action="store_true", help="all numbers")
 
 
 def add_tune(commands: Commands) -> None:

@@ -7,6 +7,7 @@ neighbours of the best do about as well. They are runs of the same configuration
 refined.tsv beside manifest.tsv, under the virtual clock.
 """
 
+import argparse
 import re
 import shlex
 import shutil
@@ -207,6 +208,15 @@ class Refined:
             raise BadInput(f"{words[0]} does not start: {error}") from error
         self.error = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return done.stdout
+
+
+def refine_option(new: argparse.ArgumentParser) -> None:
+    new.add_argument(
+        "--refine",
+        metavar="QUORATE",
+        help="words that start quorate: simulates further values until neighbours of the best "
+        "agree within 10 %%",
+    )
 
 
 def check_program(words: str | None) -> None:
