@@ -35,7 +35,8 @@ Hellos receive_hellos(transport::Endpoint& endpoint, Seconds patience)
         hellos.plugins.push_back(in.get_list<std::string>());
         auto& lines = hellos.alike.emplace_back(in.get_length(sizeof(std::int64_t)));
         for (auto& line : lines) line = in.get_list<std::string>();
-        hellos.states.push_back(in.get_list<std::vector<StatePart>>());
+        const auto parts = in.get_list<std::vector<StatePart>>();
+        hellos.states.emplace_back(parts.begin(), parts.end());
     }
     return hellos;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,7 +43,7 @@ struct Hellos {
     std::vector<std::vector<std::string>> alike;  // to_be_alike()
     std::vector<std::int64_t> free;               // bytes of memory
     std::vector<SharedAddress> contributions, channels, bells;
-    std::vector<std::vector<StatePart>> states;  // parts of states that they keep
+    std::vector<std::set<StatePart>> states;  // parts of states that they keep
 };
 
 /// Waits for the hello of every other rank. On the coordinator.

@@ -15,8 +15,8 @@ StatesInMemory::StatesInMemory(transport::Endpoint& endpoint, const StateCopies&
     : endpoint_(endpoint), own_(own), hellos_(hellos), patience_(patience)
 {
     auto parts = own.whole();
-    for (const auto& some : hellos.states) std::ranges::copy(some, std::back_inserter(parts));
-    states_ = whole_states(std::move(parts));
+    for (const auto& some : hellos.states) parts.insert(some.begin(), some.end());
+    states_ = whole_states(parts);
 }
 
 // Null: whoever has it does not answer.
@@ -26,7 +26,7 @@ std::shared_ptr<transport::Bytes> StatesInMemory::fetch(const StatePart& part)
     // Those that have spoken, but for this rank.
     const auto others = hellos_.left | std::views::drop(1);
     for (std::size_t i = 0; i < hellos_.states.size(); ++i) {
-        if (std::ranges::find(hellos_.states[i], part) == hellos_.states[i].end()) continue;
+        if (!hellos_.states[i].contains(part)) continue;
         const int rank = others[i];
         endpoint_.send(rank, transport::Tag::state_wanted, encode_values(endpoint_.pool(), part));
         const auto answer = endpoint_.receive_from(rank, clock_seconds() + patience_);

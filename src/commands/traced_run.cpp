@@ -217,7 +217,7 @@ private:
         if (!outcome.completed && checkpoints_) can_go_on_ |= checkpoints_->write();
     }
 
-    // The owner of a share is lost, but the newest checkpoint has its vectors, or a state in memory.
+    // The owner of a share is lost, but a checkpoint, in a file or in memory, has its vectors.
     [[noreturn]] void go_back(const LostShare& lost)
     {
         trace_.pause();  // the newest checkpoint is written

@@ -75,11 +75,11 @@ void StateCopies::take(std::shared_ptr<transport::Bytes> message)
     std::erase_if(parts_, [&](const auto& one) { return one.first.round < second; });
 }
 
-std::vector<StatePart> StateCopies::whole() const
+std::set<StatePart> StateCopies::whole() const
 {
-    std::vector<StatePart> all;
+    std::set<StatePart> all;
     for (const auto& [part, copy] : parts_)
-        if (copy.message) all.push_back(part);
+        if (copy.message) all.insert(part);
     return all;
 }
 
@@ -94,10 +94,8 @@ void StateCopies::forget_after(std::int64_t round)
     std::erase_if(parts_, [&](const auto& one) { return one.first.round > round; });
 }
 
-std::vector<std::pair<std::int64_t, std::int64_t>> whole_states(std::vector<StatePart> parts)
+std::vector<std::pair<std::int64_t, std::int64_t>> whole_states(const std::set<StatePart>& parts)
 {
-    std::ranges::sort(parts);
-    parts.erase(std::ranges::unique(parts).begin(), parts.end());
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> have;
     for (const auto& part : parts) ++have[{part.round, part.shares}];
     std::vector<std::pair<std::int64_t, std::int64_t>> states;

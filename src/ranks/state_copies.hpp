@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "transport/bytes.hpp"
@@ -55,11 +56,11 @@ private:
 /// the newest two nothing is kept.
 class StateCopies {
 public:
-    /// Takes a `state_piece`. The pieces of a part come in their order. O(its size), or of a part in
-    /// one piece O(1). @throws Failure if it is damaged
+    /// Takes a `state_piece`. The pieces of a part come in their order. O(its size), or O(1) of a
+    /// part in one piece. @throws Failure if it is damaged
     void take(std::shared_ptr<transport::Bytes> message);
-    /// The parts that are whole, ascending.
-    std::vector<StatePart> whole() const;
+    /// The parts that are whole.
+    std::set<StatePart> whole() const;
     /// Returns a part that is whole, with the head of its message; null: there is none.
     std::shared_ptr<transport::Bytes> find(const StatePart& part) const;
     /// The run goes on from the state after this round: what came later is over.
@@ -75,7 +76,7 @@ private:
 };
 
 /// Returns the newest states of which some parts are all: of each the round, and into how many
-/// shares it was cut. Newest first. @param parts  that ranks have, in any order, each once or more
-std::vector<std::pair<std::int64_t, std::int64_t>> whole_states(std::vector<StatePart> parts);
+/// shares it was cut. Newest first. @param parts  that ranks have
+std::vector<std::pair<std::int64_t, std::int64_t>> whole_states(const std::set<StatePart>& parts);
 
 }  // namespace quorate

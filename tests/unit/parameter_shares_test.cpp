@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "base/error.hpp"
 #include "fleet/shares.hpp"
@@ -533,10 +534,10 @@ TEST(MemoryCheckpoints, AreNotWholeBeforeTheLastPiece)
     StateCopies zero, one;
     KeepingOwner owner(0, zero, one);
     for (std::int64_t round = 1; round <= 6; ++round) owner.update(round);
-    EXPECT_EQ(zero.whole(), (std::vector<StatePart>{{5, 0, 2}}));
+    EXPECT_EQ(zero.whole(), (std::set<StatePart>{{5, 0, 2}}));
     EXPECT_TRUE(one.whole().empty());
     owner.update(7);
-    EXPECT_EQ(one.whole(), (std::vector<StatePart>{{5, 0, 2}}));
+    EXPECT_EQ(one.whole(), (std::set<StatePart>{{5, 0, 2}}));
     EXPECT_TRUE(whole_states(one.whole()).empty());  // of another share nobody has anything
 }
 
@@ -546,7 +547,7 @@ TEST(MemoryCheckpoints, OfRoundsThatAreLostAreForgotten)
     KeepingOwner owner(0, zero, one);
     for (std::int64_t round = 1; round <= 13; ++round) owner.update(round);
     one.forget_after(9);
-    EXPECT_EQ(one.whole(), (std::vector<StatePart>{{5, 0, 2}}));
+    EXPECT_EQ(one.whole(), (std::set<StatePart>{{5, 0, 2}}));
 }
 
 TEST(MemoryCheckpoints, OfTheNewestTwoStatesAreKept)
@@ -554,7 +555,7 @@ TEST(MemoryCheckpoints, OfTheNewestTwoStatesAreKept)
     StateCopies zero, one;
     KeepingOwner owner(0, zero, one);
     for (std::int64_t round = 1; round <= 17; ++round) owner.update(round);
-    EXPECT_EQ(zero.whole(), (std::vector<StatePart>{{10, 0, 2}, {15, 0, 2}}));
+    EXPECT_EQ(zero.whole(), (std::set<StatePart>{{10, 0, 2}, {15, 0, 2}}));
     EXPECT_EQ(one.whole(), zero.whole());
 }
 
