@@ -163,7 +163,7 @@ full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cfla
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
 flags_of     = $(if $(filter $(pure_layers:%=src/%/%) src/precompiled.hpp,$(1)),$(pure_flags),$(full_flags)) \
   $(if $(filter tests/unit/%,$(1)),$(found_gtest_cflags) -Itests/unit) \
-  $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -Itests/bench) \
+  $(if $(filter tests/bench/%,$(1)),$(found_benchmark_cflags) -iquotetests/bench) \
   $(if $(filter src/python/%,$(1)),$(python_cflags)) \
   $(if $(filter $(cool),$(1)),$(cool_opt)) $(if $(filter $(COVER),$(1)),--coverage -fprofile-update=atomic)
 # What is never hot compiles faster with less optimisation: commands, jobs, and the tests (not what they test).
