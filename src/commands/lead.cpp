@@ -346,6 +346,8 @@ Attempt lead_once(Settings& settings, Group& group, const std::vector<std::strin
         checked.emplace(settings, behind, hellos, coordinator, states);
         if (checked->resumed && checked->resumed->completed)
             return {dismiss(behind, settings, bells.address(), nothing_to_do)};
+        if (loss && !checked->resumed)
+            throw BadInput(loss->why + ", and there is no checkpoint yet: begin the run again");
         if (checked->resumed) checked->resumed->loss = loss;
     } catch (const BadInput& wrong) {
         coordinator.failed(wrong);

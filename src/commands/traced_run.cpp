@@ -202,7 +202,8 @@ private:
         };
         if (checkpoints_)
             watch.engine.snapshot = [this](Snapshot snapshot) {
-                if (in_memory_) in_memory_->stands(snapshot);
+                // The state is of no use without the rows before it.
+                if (in_memory_ && in_memory_->stands(snapshot)) trace_.commit_soon();
                 checkpoints_->stands(std::move(snapshot));
             };
         watch.stopped = [this](const Outcome& outcome) { stopped(outcome); };

@@ -158,9 +158,10 @@ MemoryCheckpoints::MemoryCheckpoints(std::int64_t every, const Optimizers& optim
 {
 }
 
-void MemoryCheckpoints::stands(const Snapshot& snapshot)
+bool MemoryCheckpoints::stands(const Snapshot& snapshot)
 {
-    if (snapshot.round - begun_ >= every_) {
+    const bool due = snapshot.round - begun_ >= every_;
+    if (due) {
         // What is left of the part before: rounds may come more than one at a time.
         while (pieces_.has_more()) keepers_.next(pieces_.next(pool_));
         sent_ = sent_ || begun_ > 0;
@@ -171,6 +172,7 @@ void MemoryCheckpoints::stands(const Snapshot& snapshot)
         pieces_ = StatePieces(part, every_ - slack);
     }
     if (pieces_.has_more()) keepers_.next(pieces_.next(pool_));
+    return due;
 }
 
 Checkpoint join_parts(std::vector<std::shared_ptr<transport::Bytes>> messages)

@@ -42,7 +42,8 @@ public:
                       std::int64_t round);
     /// Takes the state after an update: makes a part of it if one is due, and sends a piece. O(1),
     /// or O(parameters of the share) if one is due.
-    void stands(const Snapshot& snapshot);
+    /// @return whether one was
+    bool stands(const Snapshot& snapshot);
     /// Whether a part has been sent, so that the state may be whole.
     bool has_sent() const { return sent_; }
 

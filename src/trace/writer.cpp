@@ -156,6 +156,12 @@ void Writer::after_commit(std::function<void()> action, std::size_t bytes)
     batch_.bytes_of_actions += bytes;
 }
 
+void Writer::commit_soon()
+{
+    const std::lock_guard lock(mutex_);
+    hurry();
+}
+
 Writer::~Writer()
 {
     if (!owner_) return;  // finished

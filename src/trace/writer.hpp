@@ -68,6 +68,9 @@ public:
     /// @param bytes  that it holds until then
     void after_commit(std::function<void()> action, std::size_t bytes = 0);
 
+    /// Has what was handed over written without waiting for the next second. Returns at once.
+    void commit_soon();
+
     /// Returns at once, unless the disk is far behind (iterates_in_memory).
     void keep(std::int64_t round, Iterate model) override;
     void put(std::int64_t round, VectorPiece piece) override;
