@@ -200,8 +200,8 @@ bool reaches(const trace::Trace& trace, const trace::Position& position)
     return all;
 }
 
-// The newest state in memory that is newer than the checkpoint and that the trace reaches: what came
-// after the last commit a dead coordinator has not written.
+// The newest state in memory that is newer than the checkpoint and that the trace reaches. A dead
+// coordinator has not written what came after its last commit.
 std::optional<Checkpoint> newer_state(const NextState& next,
                                       const std::optional<Checkpoint>& checkpoint,
                                       const std::string& path)
