@@ -83,7 +83,7 @@ this_make = $(MAKE)
 test: ## install, build and test what users meet and changes break; a part: search=PATTERN, levels="unit mpi", marker=launcher (of pytest)
 	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' tests/run
 
-test-all: ## make test, and what takes long or builds much: containers, wheels, rivals, harm at random, fuzzers, threads, lint of all
+test-all: ## make test, and what takes long or builds much: containers, wheels, rivals, harm at random, verdicts of claims, fuzzers, threads, lint of all
 	$(if $(dry_run),,+)@MAKE='$(this_make)' B='$(B)' levels='$(levels)' search='$(search)' marker='$(marker)' whole=yes tests/run
 
 container: ## an image with the program, by podman, buildah or docker (ARGS="--target program": without analysis)

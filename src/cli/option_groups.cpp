@@ -32,8 +32,7 @@ constexpr Names of_training[] = {
      "dry rows columns nodes latency bandwidth port memory-bandwidth load-time replay"},
     {"resilience",
      "checkpoint checkpoint-every memory-checkpoint-every resume stop-before walltime resilient "
-     "standby timeout events "
-     "on-loss"},
+     "standby timeout events on-loss"},
     {"messages", "transport aggregate wire"},
     {"output",
      "trace folder overwrite unsaved evaluate evaluate-every trace-arrivals trace-weights log"},

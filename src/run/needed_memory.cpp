@@ -47,7 +47,7 @@ struct Least {
 
 // The vectors that an engine and its optimiser hold beside points: the gradient, the model and what
 // else the rule remembers.
-std::int64_t vectors_of(const Training& training)
+std::int64_t vectors_held(const Training& training)
 {
     const auto& entry = chosen(optimizers(), training.settings, "optimizer");
     if (!entry.properties.shares) return 2;  // it may not be made without parameters
@@ -71,7 +71,7 @@ Least least_of(const Training& training, std::size_t shares = 1)
     const auto bytes = [&](std::int64_t vectors, std::int64_t rows, double entries) {
         return bytes_of_kept(vectors, training.width(), rows, entries, training.precision());
     };
-    const auto vectors = vectors_of(training);
+    const auto vectors = vectors_held(training);
     const bool keeps = training.engine.evaluate_every > 0;
     // A state in memory has a point and what the optimiser remembers.
     const auto& settings = training.settings;
