@@ -206,12 +206,15 @@ def test_verdicts_are_held_against_a_page(folder, analyse, tmp_path):
     assert (status, said) == (0, f"all 1 verdicts are those of {page}\n")
     page.write_text(page.read_text().replace("| reproduced |", "| partly |"))
     status, said, _ = analyse("claims", path, "--verdicts", page)
-    assert (status, said) == (1, f"x it: reproduced, {page} says partly\n")
+    assert (status, said) == (1, "x it: reproduced, the page says partly\n")
     page.write_text(page.read_text().replace("### x", "### y"))
     assert "says nothing of it" in analyse("claims", path, "--verdicts", page)[1]
     page.write_text("# Nothing")
     status, _, error = analyse("claims", path, "--verdicts", page)
     assert (status, error.count("\n")) == (2, 1) and "has no claims" in error
+    page.unlink()  # what is wrong is said before traces are read
+    status, _, error = analyse("claims", path / "none", "--verdicts", page)
+    assert (status, error.count("\n")) == (2, 1) and str(page) in error
 
 
 def test_of_a_paper_there_is_one_line(folder, analyse):

@@ -13,6 +13,7 @@ from .traces import BadInput
 def run_claims(given: argparse.Namespace) -> int:
     """1: a verdict is not that of the page."""
     check_program(given.refine)
+    page = claim_tables.verdicts_on(given.verdicts) if given.verdicts else {}
     for folder in given.folders if given.refine else []:
         claims.refine(folder, given.refine)
     again = claims.read_folders(given.again)
@@ -22,7 +23,7 @@ def run_claims(given: argparse.Namespace) -> int:
             "--again has no --json, --overview and --papers: leave them out, or say --markdown"
         )
     if given.verdicts:
-        differ = claim_tables.changed(found, given.verdicts)
+        differ = claim_tables.changed(found, page)
         print("\n".join(differ) or f"all {len(found)} verdicts are those of {given.verdicts}")
         return 1 if differ else 0
     if again:

@@ -2,7 +2,7 @@
 """Claims as tables: for a terminal, for docs/experiments.md, and beside what stands there."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,15 @@ def as_papers(claims: Sequence[Claim]) -> str:
 def verdicts_on(page: str) -> dict[tuple[str, str], str]:
     """The verdicts that a page has in the sections of as_markdown, by experiment and claim. Raises
     BadInput if there are none."""
+    try:
+        lines = Path(page).read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise BadInput(
+            f"{page} cannot be read: {error.strerror}; give a page that 'make claims' wrote"
+        ) from error
     found: dict[tuple[str, str], str] = {}
     experiment, columns = "", [""]
-    for line in Path(page).read_text(encoding="utf-8").splitlines():
+    for line in lines:
         cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
         if line.startswith("## "):  # a table below it is of several experiments
             experiment, columns = "", [""]
@@ -131,12 +137,11 @@ def verdicts_on(page: str) -> dict[tuple[str, str], str]:
     return found
 
 
-def changed(claims: Sequence[Claim], page: str) -> list[str]:
-    """A line for each claim that is run and whose verdict is not that of a page, or that it
-    lacks."""
-    known = verdicts_on(page)
+def changed(claims: Sequence[Claim], known: Mapping[tuple[str, str], str]) -> list[str]:
+    """A line for each claim that is run and whose verdict is not the one known, of verdicts_on(),
+    or that is not known."""
     return [
-        f"{one.experiment} {one.name}: {one.verdict[0]}, {page} says "
+        f"{one.experiment} {one.name}: {one.verdict[0]}, the page says "
         f"{known.get((one.experiment, one.name), 'nothing of it')}"
         for one in claims
         if one.verdict[0] not in (NOT_RUN, known.get((one.experiment, one.name)))
