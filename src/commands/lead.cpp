@@ -236,16 +236,17 @@ void aggregate(RankFleet& fleet, Checked& checked, const Hellos& hellos, const s
     if (!resumed) note_aggregation(training, fleet);
 }
 
-// Where the coordinator's parts of states in memory go.
-StateKeepers keepers_of(RankFleet& fleet, StateCopies& states)
+StateLead states_of(RankFleet& fleet)
 {
-    return {[&states](auto part) { states.take(std::move(part)); },
-            [&fleet](auto piece) { fleet.send_state(std::move(piece)); }, 0, fleet.shares()};
+    return {{[&fleet](auto part) { fleet.keep_state(std::move(part)); },
+             [&fleet](auto piece) { fleet.send_state(std::move(piece)); }, 0, fleet.shares()},
+            [&fleet](std::int64_t round) { fleet.begin_state(round); },
+            [&fleet] { return fleet.has_whole_state(); }};
 }
 
 // Trains. @return the exit status  @throws GoBack
 int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
-             const Coordinator& coordinator, const std::string& here, StateCopies& states)
+             const Coordinator& coordinator, const std::string& here)
 {
     auto& [training, optimizers, resumed] = checked;
     try {
@@ -260,7 +261,7 @@ int train_on(RankFleet& fleet, Checked& checked, const Hellos& hellos,
                       scores_live(training.settings) ? &fleet : nullptr,
                       {},
                       fleet.own_share(),
-                      keepers_of(fleet, states)};
+                      states_of(fleet)};
         return coordinator.run(training.settings, run);
     } catch (const mpi::Error&) {
         throw;
@@ -302,8 +303,7 @@ Attempt lead_run(Settings& settings, Group& group, Doorbells bells, const Hellos
     fleet.keep_states(group.states());
     Attempt attempt{{exit_run_again}};
     try {
-        attempt.end.status =
-            train_on(fleet, checked, hellos, coordinator, behind.host(), group.states());
+        attempt.end.status = train_on(fleet, checked, hellos, coordinator, behind.host());
     } catch (const GoBack& back) {
         attempt.loss = back.loss();
         attempt.elsewhere = back.what();

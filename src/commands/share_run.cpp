@@ -95,10 +95,8 @@ Resumption decode_resumption(const transport::Bytes& bytes)
 }
 
 // Keeps the owner's part of states in its rank, and sends it to the owner of the next share.
-std::optional<MemoryCheckpoints> memory_checkpoints(const Training& training,
-                                                    const Ownership& ownership,
-                                                    const Optimizers& optimizers,
-                                                    transport::Relay& relay, std::int64_t began)
+std::optional<StateParts> parts_in_memory(const Training& training, const Ownership& ownership,
+                                          const Optimizers& optimizers, transport::Relay& relay)
 {
     const auto every = memory_interval_of(training.settings);
     if (!every) return std::nullopt;
@@ -109,12 +107,11 @@ std::optional<MemoryCheckpoints> memory_checkpoints(const Training& training,
             relay.post(rank, transport::Tag::state_piece, std::move(bytes));
         };
     };
-    return std::optional<MemoryCheckpoints>(
+    return std::optional<StateParts>(
         std::in_place, *every, optimizers,
         ShareRange{static_cast<std::size_t>(shares.first(share)), shares.size(share)},
         StateKeepers{to(shares.ranks[share]), to(shares.ranks[(share + 1) % shares.count()]),
-                     ownership.share, static_cast<std::int64_t>(shares.count())},
-        began);
+                     ownership.share, static_cast<std::int64_t>(shares.count())});
 }
 
 }  // namespace
@@ -158,10 +155,8 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
     OwnerFleet fleet(relay, ownership, training.wire, training.precision(), ranks);
     std::optional<Resumption> resumed;
     std::optional<History> history;
-    std::int64_t began = 0;  // after this round
     if (const auto past = fleet.begin()) {
         resumed = decode_resumption(*past);
-        began = resumed->checkpoint.snapshot.round;
         history.emplace(training, *resumed, std::nullopt, false);
     }
     const auto sums = sums_over(fleet);
@@ -182,13 +177,14 @@ void own_share(Training& training, const Ownership& ownership, transport::Relay&
             [&](const Progress& progress) { updated = static_cast<std::size_t>(progress.model); },
         .done = [&](const Update& update) { return stopping.done(update); }};
     Snapshot last;
-    auto in_memory = memory_checkpoints(training, ownership, optimizers, relay, began);
+    auto in_memory = parts_in_memory(training, ownership, optimizers, relay);
     if (training.settings.on("checkpoint"))
         observer.snapshot = [&](Snapshot snapshot) {
-            if (in_memory) in_memory->stands(snapshot);
+            if (in_memory) in_memory->send_piece();
             last = std::move(snapshot);
         };
     fleet.join_from([&] { return vectors_of(last, optimizers); });
+    if (in_memory) fleet.keep_by([&] { in_memory->make(last); });
     engine->run(fleet.ended(), observer);
     engine.reset();  // the memory is needed for the models that are sent
     // The coordinator also keeps the model of a round that turns out to be the last.

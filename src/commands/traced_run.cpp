@@ -152,9 +152,8 @@ public:
                                  [&fleet = run.fleet](const auto& vectors, const auto& take) {
                                      fleet.join_vectors(vectors, take);
                                  });
-        if (const auto every = run.keepers ? memory_interval_of(settings) : std::nullopt)
-            in_memory_.emplace(*every, run.optimizers, run.share, *run.keepers,
-                               run.resumed ? run.resumed->checkpoint.snapshot.round : 0);
+        if (const auto every = run.states ? memory_interval_of(settings) : std::nullopt)
+            in_memory_.emplace(*every, run.optimizers, run.share, *run.states);
     }
 
     // @return the exit status
@@ -224,7 +223,7 @@ private:
         trace_.pause();  // the newest checkpoint is written
         // One that was begun last may not be there.
         can_go_on_ = run_.resumed || (checkpoints_ && checkpoints_->has_written());
-        if (!can_go_on_ && !(in_memory_ && in_memory_->has_sent()))
+        if (!can_go_on_ && !(in_memory_ && in_memory_->has_whole()))
             throw Failure(
                 fmt::format("{}, and there is no checkpoint{}: begin the run again, or "
                             "use --aggregate node",

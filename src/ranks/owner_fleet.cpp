@@ -92,17 +92,18 @@ std::vector<Arrival> OwnerFleet::wait(Seconds until, const std::atomic<bool>&)
 {
     share_.send_points();
     auto event = next_event();
-    // It is nothing to the engine, which would take the end of a wait for a timer.
-    for (; event.kind == EngineEvent::Kind::join; event = next_event()) {
-        ++joined_;
-        const auto vectors = vectors_();
-        for (std::size_t i = 0; i < vectors.size(); ++i)
-            if (const auto& [numbers, sliced] = vectors[i]; sliced)
-                hold({SliceName::state, joined_, static_cast<std::int64_t>(i)}, *numbers, numbers);
-    }
+    // These are nothing to the engine, which would take the end of a wait for a timer.
+    for (;; event = next_event())
+        if (event.kind == EngineEvent::Kind::join)
+            hold_vectors();
+        else if (event.kind == EngineEvent::Kind::state)
+            keep_();
+        else
+            break;
     switch (event.kind) {
         case EngineEvent::Kind::begin:
-        case EngineEvent::Kind::join: break;
+        case EngineEvent::Kind::join:
+        case EngineEvent::Kind::state: break;
         case EngineEvent::Kind::arrivals: return hold(std::move(event.arrivals));
         case EngineEvent::Kind::timer:
             if (until != never) now_ = std::max(now_, until);
@@ -218,6 +219,15 @@ void OwnerFleet::hold(const SliceName& name, ConstNumbers slice, std::shared_ptr
     if (wanted_.erase(name) > 0) return send_slice(name, slice);
     if (name.kind == SliceName::kept) bytes_of_kept_ += slice.bytes();
     held_.emplace(name, Slice{slice, std::move(memory)});
+}
+
+void OwnerFleet::hold_vectors()
+{
+    ++joined_;
+    const auto vectors = vectors_();
+    for (std::size_t i = 0; i < vectors.size(); ++i)
+        if (const auto& [numbers, sliced] = vectors[i]; sliced)
+            hold({SliceName::state, joined_, static_cast<std::int64_t>(i)}, *numbers, numbers);
 }
 
 void OwnerFleet::hold_kept(std::int64_t round, const Point& slice)

@@ -41,6 +41,8 @@ public:
     {
         vectors_ = std::move(vectors);
     }
+    /// Sets what keeps the state after the last update in memory.
+    void keep_by(std::function<void()> keep) { keep_ = std::move(keep); }
     /// Becomes true when the coordinator ends the run.
     const std::atomic<bool>& ended() const { return ended_; }
     /// Waits for the end of the run.
@@ -96,6 +98,7 @@ private:
         std::shared_ptr<const Adopted> adopted = {};  // if it came so
     };
     void receive();
+    void hold_vectors();
     void take_wish(const SliceName& name);
     void send_slice(const SliceName& name, ConstNumbers slice);
     EngineEvent next_event();
@@ -115,6 +118,7 @@ private:
     std::shared_ptr<transport::Bytes> past_;
     std::deque<Adopted> adopted_;  // that the engine has not asked for
     std::function<std::vector<StateVector>()> vectors_;
+    std::function<void()> keep_;
     std::int64_t joined_ = 0;  // how often
     struct Slice {
         ConstNumbers numbers;

@@ -62,7 +62,9 @@ bool RankFleet::progress()
     bool any = false;
     for (; auto message = mailbox_.receive(); any = true)
         if (message->tag == transport::Tag::state_piece)
-            states_->take(std::move(message->bytes));
+            keep_state(std::move(message->bytes));
+        else if (message->tag == transport::Tag::state_kept)
+            state_is_kept(MessageReader(*message->bytes).get<StatePart>());
         else if (!(spare_ && spare_->take(*message)) && !shares_.take(*message))
             arrived_.push_back(values_.claim(std::move(*message)));
     shares_.go_on();
@@ -364,12 +366,31 @@ int RankFleet::choose_keeper() const
     return chosen;
 }
 
+bool RankFleet::has_keeper() { return keeper_ > 0 && !mailbox_.detector().is_dead(keeper_); }
+
+void RankFleet::begin_state(std::int64_t round)
+{
+    state_ = round;
+    missing_ = 2 * shares();  // each share's part, and its copy
+    keeper_ = choose_keeper();
+    if (shares_.present()) shares_.tell({.kind = EngineEvent::Kind::state, .time = now()});
+}
+
+void RankFleet::keep_state(std::shared_ptr<transport::Bytes> piece)
+{
+    if (const auto kept = states_->take(std::move(piece))) state_is_kept(*kept);
+}
+
+void RankFleet::state_is_kept(const StatePart& part)
+{
+    if (part.round == state_) --missing_;
+}
+
+bool RankFleet::has_whole_state() { return missing_ == 0 || (!shares_.present() && !has_keeper()); }
+
 void RankFleet::send_state(std::shared_ptr<transport::Bytes> piece)
 {
-    // All pieces of a part go to one rank.
-    if (begins_part(*piece)) keeper_ = choose_keeper();
-    if (keeper_ > 0 && !mailbox_.detector().is_dead(keeper_))
-        mailbox_.send_aside(keeper_, transport::Tag::state_piece, std::move(piece));
+    if (has_keeper()) mailbox_.send_aside(keeper_, transport::Tag::state_piece, std::move(piece));
 }
 
 // --- scores --------------------------------------------------------------------------------------

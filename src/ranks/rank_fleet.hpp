@@ -59,8 +59,15 @@ public:
     /// Sets what keeps the parts of the run's state that this rank is sent. It must outlive this
     /// object.
     void keep_states(StateCopies& states) { states_ = &states; }
-    /// Sends a piece of the coordinator's part of the state to another rank, which keeps it: to the
-    /// owner of the next share, or else to a worker, of another host if there is one.
+    /// Tells the other owners to make their parts of the state after the last update.
+    void begin_state(std::int64_t round);
+    /// Whether all parts of the state that was begun last are kept by two ranks; true if none was.
+    /// If the worker that was to keep the copy has died, nothing more is expected of that state.
+    bool has_whole_state();
+    /// Keeps a piece of the coordinator's part.
+    void keep_state(std::shared_ptr<transport::Bytes> piece);
+    /// Sends a piece of it to another rank, which keeps it: to the owner of the next share, or else
+    /// to a worker, of another host if there is one.
     void send_state(std::shared_ptr<transport::Bytes> piece);
     /// For messages.
     transport::Pool& pool() { return mailbox_.pool(); }
@@ -150,6 +157,8 @@ private:
     std::vector<Worker> choose_scorers() const;
     bool has_lost_spare();
     int choose_keeper() const;
+    bool has_keeper();
+    void state_is_kept(const StatePart& part);
 
     transport::Endpoint& endpoint_;
     const DataSet& data_;
@@ -162,9 +171,10 @@ private:
     ArrivedValues values_;
     ShareLead shares_;
     StateCopies* states_ = nullptr;
-    int keeper_ = 0;                      // rank that keeps the part that is being sent; 0: none
-    std::vector<Change> told_;            // changes that the owners of shares were told of
-    std::deque<ArrivedMessage> arrived_;  // messages that nobody has taken yet
+    std::int64_t state_ = -1, missing_ = 0;  // the newest state: after which round, parts
+    int keeper_ = 0;                         // rank that keeps its copy; 0: none
+    std::vector<Change> told_;               // changes that the owners of shares were told of
+    std::deque<ArrivedMessage> arrived_;     // messages that nobody has taken yet
     std::optional<EvaluationTeam>
         spare_;                 // the rank that scores as the run goes on, once it is used
     std::int64_t offered_ = 0;  // the round of the model that it scores

@@ -200,7 +200,10 @@ void RankWorker::receive(const transport::Message& message)
         case transport::Tag::sum:
             mailbox_.send(transport::Tag::sum_answer, leader_.add_up(*message.bytes));
             break;
-        case transport::Tag::state_piece: states_.take(message.bytes); break;
+        case transport::Tag::state_piece:
+            if (const auto kept = states_.take(message.bytes))
+                mailbox_.send(transport::Tag::state_kept, encode_values(endpoint_.pool(), *kept));
+            break;
         case transport::Tag::delivery:
             take_point(MessageReader(*message.bytes).get<Delivered>(), message.from);
             break;

@@ -62,6 +62,7 @@ struct EngineEvent {
         timer,     // a timer has gone off
         changes,   // members have changed
         join,      // nothing: the vectors of the last update are to be joined
+        state,     // nothing: the state after the last update is to be kept in memory
         end        // of the run
     };
     /// A contribution, where its values lie at its host: numbers first..first+length-1 of a block.

@@ -46,7 +46,7 @@ std::shared_ptr<transport::Bytes> StatePieces::next(transport::Pool& pool)
     return message;
 }
 
-void StateCopies::take(std::shared_ptr<transport::Bytes> message)
+std::optional<StatePart> StateCopies::take(std::shared_ptr<transport::Bytes> message)
 {
     auto piece = head_of(*message);
     auto& copy = parts_[piece.part];
@@ -68,11 +68,13 @@ void StateCopies::take(std::shared_ptr<transport::Bytes> message)
         copy.has += static_cast<std::size_t>(piece.bytes);
         if (copy.has == whole) copy.message = std::move(copy.growing);
     }
+    const bool is_whole = copy.message != nullptr;
     // Two states are kept: the newest may not be whole everywhere.
     std::int64_t newest = -1, second = -1;
     for (const auto& [part, one] : parts_)
         if (part.round > newest) second = std::exchange(newest, part.round);
     std::erase_if(parts_, [&](const auto& one) { return one.first.round < second; });
+    return is_whole ? std::optional(piece.part) : std::nullopt;
 }
 
 std::set<StatePart> StateCopies::whole() const

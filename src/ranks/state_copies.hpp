@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -53,12 +54,13 @@ private:
 };
 
 /// The parts that a rank keeps: those of its own, and those of another rank. Of states older than
-/// the newest two nothing is kept.
+/// the newest two nothing is kept, because the newest is begun when the one before is whole.
 class StateCopies {
 public:
     /// Takes a `state_piece`. The pieces of a part come in their order. O(its size), or O(1) of a
-    /// part in one piece. @throws Failure if it is damaged
-    void take(std::shared_ptr<transport::Bytes> message);
+    /// part in one piece.
+    /// @return the part, if it is whole now  @throws Failure if it is damaged
+    std::optional<StatePart> take(std::shared_ptr<transport::Bytes> message);
     /// The parts that are whole.
     std::set<StatePart> whole() const;
     /// Returns a part that is whole, with the head of its message; null: there is none.

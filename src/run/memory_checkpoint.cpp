@@ -14,8 +14,7 @@ namespace quorate {
 
 namespace {
 
-// Pieces have left two rounds before the next part is made, so that the state before is whole when
-// the one before that is dropped.
+// Pieces have left two rounds before the next part is due, so that it need not wait for them.
 constexpr std::int64_t slack = 2;
 
 // What a part says before its vectors.
@@ -150,28 +149,35 @@ std::optional<std::int64_t> memory_interval_of(const Settings& settings)
     return rounds;
 }
 
-MemoryCheckpoints::MemoryCheckpoints(std::int64_t every, const Optimizers& optimizers,
-                                     const std::optional<ShareRange>& share, StateKeepers keepers,
-                                     std::int64_t round)
-    : every_(every), optimizers_(optimizers), share_(share), keepers_(std::move(keepers)),
-      begun_(round)
+StateParts::StateParts(std::int64_t every, const Optimizers& optimizers,
+                       const std::optional<ShareRange>& share, StateKeepers keepers)
+    : every_(every), optimizers_(optimizers), share_(share), keepers_(std::move(keepers))
 {
+}
+
+void StateParts::make(const Snapshot& snapshot)
+{
+    const auto part = make_part({snapshot.round, keepers_.share, keepers_.shares}, snapshot,
+                                optimizers_, share_, pool_);
+    keepers_.own(part);
+    pieces_ = StatePieces(part, every_ - slack);
+}
+
+void StateParts::send_piece()
+{
+    if (pieces_.has_more()) keepers_.next(pieces_.next(pool_));
 }
 
 bool MemoryCheckpoints::stands(const Snapshot& snapshot)
 {
-    const bool due = snapshot.round - begun_ >= every_;
+    const bool due = (!begun_ || snapshot.round - *begun_ >= every_) && lead_.is_whole();
     if (due) {
-        // What is left of the part before: rounds may come more than one at a time.
-        while (pieces_.has_more()) keepers_.next(pieces_.next(pool_));
-        sent_ = sent_ || begun_ > 0;
+        has_before_ = begun_.has_value();
         begun_ = snapshot.round;
-        const auto part = make_part({begun_, keepers_.share, keepers_.shares}, snapshot,
-                                    optimizers_, share_, pool_);
-        keepers_.own(part);
-        pieces_ = StatePieces(part, every_ - slack);
+        lead_.begin(snapshot.round);
+        parts_.make(snapshot);
     }
-    if (pieces_.has_more()) keepers_.next(pieces_.next(pool_));
+    parts_.send_piece();
     return due;
 }
 

@@ -2,8 +2,8 @@
 // Checkpoints in the memory of the ranks (--memory-checkpoint-every), beside those in a file. A
 // state has a part for each share of the parameters. The share's owner keeps the part, and so does
 // the owner of the next share: so a state outlives one host. Rank 0's part also has what is not a
-// vector. No rank waits for another: all make their parts after the same update, because their
-// engines follow the same events, and a copy leaves in pieces with the rounds that follow.
+// vector. No rank waits for another: a copy leaves in pieces with the rounds that follow, and the
+// coordinator begins no state before all parts of the one before are kept twice.
 #pragma once
 
 #include <cstdint>
@@ -31,31 +31,56 @@ struct StateKeepers {
 };
 
 /// Makes the parts of one share while the run goes on. For the thread of its engine.
-class MemoryCheckpoints {
+class StateParts {
 public:
     /// @param every  rounds, as memory_interval_of() has it
     /// @param optimizers  must outlive this object
     /// @param share       of the parameters that these have; none: all
-    /// @param round       after which the run begins or goes on
-    MemoryCheckpoints(std::int64_t every, const Optimizers& optimizers,
-                      const std::optional<ShareRange>& share, StateKeepers keepers,
-                      std::int64_t round);
-    /// Takes the state after an update: makes a part of it if one is due, and sends a piece. O(1),
-    /// or O(parameters of the share) if one is due.
-    /// @return whether one was
-    bool stands(const Snapshot& snapshot);
-    /// Whether a part has been sent, so that the state may be whole.
-    bool has_sent() const { return sent_; }
+    StateParts(std::int64_t every, const Optimizers& optimizers,
+               const std::optional<ShareRange>& share, StateKeepers keepers);
+    /// Makes the part of the state after the last update. O(parameters of the share).
+    void make(const Snapshot& snapshot);
+    /// Sends a piece of it, after each update. O(1).
+    void send_piece();
 
 private:
     std::int64_t every_;
     const Optimizers& optimizers_;
     std::optional<ShareRange> share_;
     StateKeepers keepers_;
-    std::int64_t begun_;  // round of the newest part
-    bool sent_ = false;
     transport::Pool pool_;
     StatePieces pieces_;
+};
+
+/// What the coordinator says and knows of states in memory.
+struct StateLead {
+    StateKeepers keepers;                     // of its own part
+    std::function<void(std::int64_t)> begin;  // tells the other owners to make their parts: round
+    std::function<bool()> is_whole;           // the state that was begun last; true before it
+};
+
+/// Says when a state is made. For the coordinator.
+class MemoryCheckpoints {
+public:
+    /// @param every, optimizers, share  as those of StateParts
+    MemoryCheckpoints(std::int64_t every, const Optimizers& optimizers,
+                      const std::optional<ShareRange>& share, StateLead lead)
+        : every_(every), parts_(every, optimizers, share, lead.keepers), lead_(std::move(lead))
+    {
+    }
+    /// Takes the state after an update: begins one in memory if it is due, and sends a piece. The
+    /// first one is due at once. O(1), or O(parameters of the share) if one is due.
+    /// @return whether one was
+    bool stands(const Snapshot& snapshot);
+    /// Whether there is a state that is whole.
+    bool has_whole() const { return begun_ && (has_before_ || lead_.is_whole()); }
+
+private:
+    std::int64_t every_;
+    StateParts parts_;
+    StateLead lead_;
+    std::optional<std::int64_t> begun_;  // round of the newest state
+    bool has_before_ = false;            // there is one before it
 };
 
 /// Joins the parts of a state, by share. Its vectors stay in the parts.

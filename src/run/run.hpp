@@ -30,7 +30,7 @@ struct Run {
     /// Scores a model at once. Needed for rules that look at scores, where there is no `live`.
     std::function<Scored(const Point&)> score = {};
     std::optional<ShareRange> share = {};  // of the parameters that the optimisers have; none: all
-    std::optional<StateKeepers> keepers = {};  // of states in memory; none: they are not kept
+    std::optional<StateLead> states = {};  // in memory; none: they are not kept
 };
 
 /// How a run ended.

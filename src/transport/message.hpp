@@ -54,6 +54,7 @@ enum class Tag : int {
     regroup,  // coordinator, or the next one: the ranks that are left; a new start-up follows
     // Of checkpoints in memory, see state_copies.hpp:
     state_piece,   // an owner, or the coordinator: a piece of a part of the run's state, to keep
+    state_kept,    // to the coordinator: the rank has a part of the newest state, whole
     state_wanted,  // start-up, coordinator: the rank is to send a part that it keeps
 };
 

@@ -260,7 +260,7 @@ def test_a_run_goes_back_to_a_state_in_memory(way, dead, hosts, wide, tmp_path):
     with h5py.File(trace, "r") as file:
         check_lost(file)
         after = re.fullmatch(r"\d+ rounds after round (\d+): .*\n", attributes_of(file)["losses"])
-    assert int(after[1]) >= 30 and int(after[1]) % 10 == 0
+    assert int(after[1]) >= 30
     assert rounds_in(trace) == 300
     check(trace, tmp_path / "again.h5")
 

@@ -453,14 +453,13 @@ TEST(OwnerFleet, ThatLacksASliceSaysSo)
 struct KeepingOwner {
     KeepingOwner(std::int64_t share, StateCopies& own, StateCopies& next)
         : first(static_cast<std::size_t>(4 * share)),
-          checkpoints(5, optimizers, ShareRange{first, 4},
-                      {[&own](auto bytes) { own.take(std::move(bytes)); },
-                       [&next, this](auto bytes) {
-                           ++pieces;
-                           next.take(std::move(bytes));
-                       },
-                       share, 2},
-                      0)
+          parts(5, optimizers, ShareRange{first, 4},
+                {[&own](auto bytes) { own.take(std::move(bytes)); },
+                 [&next, this](auto bytes) {
+                     ++pieces;
+                     next.take(std::move(bytes));
+                 },
+                 share, 2})
     {
     }
     // An update with a gradient that tells parameters and rounds apart.
@@ -474,7 +473,8 @@ struct KeepingOwner {
         snapshot.round = round;
         snapshot.position = {{"round", round}};
         snapshot.points[round] = std::make_shared<const NumberVector>(next);
-        checkpoints.stands(snapshot);
+        if (round % 5 == 0) parts.make(snapshot);
+        parts.send_piece();
     }
     static Optimizers make()
     {
@@ -486,12 +486,12 @@ struct KeepingOwner {
     std::size_t first;
     int pieces = 0;
     Optimizers optimizers = make();
-    MemoryCheckpoints checkpoints;
+    StateParts parts;
 };
 
 Doubles all_of(const StoredVector& vector) { return vector.read(0, vector.size); }
 
-TEST(MemoryCheckpoints, OfAnOwnerThatIsGoneAreKeptByTheNext)
+TEST(StateParts, OfAnOwnerThatIsGoneAreKeptByTheNext)
 {
     StateCopies zero, one;
     KeepingOwner owner(0, zero, one), other(1, one, zero);
@@ -529,7 +529,7 @@ TEST(MemoryCheckpoints, OfAnOwnerThatIsGoneAreKeptByTheNext)
     }
 }
 
-TEST(MemoryCheckpoints, AreNotWholeBeforeTheLastPiece)
+TEST(StateParts, AreNotWholeBeforeTheLastPiece)
 {
     StateCopies zero, one;
     KeepingOwner owner(0, zero, one);
@@ -541,7 +541,7 @@ TEST(MemoryCheckpoints, AreNotWholeBeforeTheLastPiece)
     EXPECT_TRUE(whole_states(one.whole()).empty());  // of another share nobody has anything
 }
 
-TEST(MemoryCheckpoints, OfRoundsThatAreLostAreForgotten)
+TEST(StateParts, OfRoundsThatAreLostAreForgotten)
 {
     StateCopies zero, one;
     KeepingOwner owner(0, zero, one);
@@ -550,13 +550,38 @@ TEST(MemoryCheckpoints, OfRoundsThatAreLostAreForgotten)
     EXPECT_EQ(one.whole(), (std::set<StatePart>{{5, 0, 2}}));
 }
 
-TEST(MemoryCheckpoints, OfTheNewestTwoStatesAreKept)
+TEST(StateParts, OfTheNewestTwoStatesAreKept)
 {
     StateCopies zero, one;
     KeepingOwner owner(0, zero, one);
     for (std::int64_t round = 1; round <= 17; ++round) owner.update(round);
     EXPECT_EQ(zero.whole(), (std::set<StatePart>{{10, 0, 2}, {15, 0, 2}}));
     EXPECT_EQ(one.whole(), zero.whole());
+}
+
+// As where rounds are faster than messages.
+TEST(MemoryCheckpoints, BeginWhenTheStateBeforeIsWhole)
+{
+    auto optimizers = KeepingOwner::make();
+    bool is_whole = true;
+    std::vector<std::int64_t> begun;
+    const auto nowhere = [](auto) {};
+    MemoryCheckpoints checkpoints(5, optimizers, std::nullopt,
+                                  {{nowhere, nowhere},
+                                   [&](std::int64_t round) {
+                                       begun.push_back(round);
+                                       is_whole = false;
+                                   },
+                                   [&] { return is_whole; }});
+    EXPECT_FALSE(checkpoints.has_whole());
+    for (std::int64_t round = 1; round <= 20; ++round) {
+        Snapshot snapshot;
+        snapshot.round = round;
+        if (round == 3 || round == 13) is_whole = true;
+        EXPECT_EQ(checkpoints.stands(snapshot), round == 1 || round == 6 || round == 13);
+        EXPECT_EQ(checkpoints.has_whole(), round >= 3);
+    }
+    EXPECT_EQ(begun, (std::vector<std::int64_t>{1, 6, 13}));
 }
 
 TEST(StateCopies, RefuseAPieceOutOfItsOrder)
