@@ -240,7 +240,7 @@ StateLead states_of(RankFleet& fleet)
 {
     return {{[&fleet](auto part) { fleet.keep_state(std::move(part)); },
              [&fleet](auto piece) { fleet.send_state(std::move(piece)); }, 0, fleet.shares()},
-            [&fleet](std::int64_t round) { fleet.begin_state(round); },
+            [&fleet](const Snapshot& snapshot) { fleet.begin_state(snapshot.round); },
             [&fleet] { return fleet.has_whole_state(); }};
 }
 

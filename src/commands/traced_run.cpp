@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "base/streams.hpp"
@@ -153,7 +155,7 @@ public:
                                      fleet.join_vectors(vectors, take);
                                  });
         if (const auto every = run.states ? memory_interval_of(settings) : std::nullopt)
-            in_memory_.emplace(*every, run.optimizers, run.share, *run.states);
+            in_memory_.emplace(*every, run.optimizers, run.share, recorded(*run.states));
     }
 
     // @return the exit status
@@ -183,6 +185,20 @@ public:
 private:
     int workers() const { return static_cast<int>(run_.fleet.workers().size()); }
 
+    // A state in memory is of no use before the trace has the rows up to it.
+    StateLead recorded(StateLead states)
+    {
+        const auto needed = std::make_shared<trace::Position>();
+        states.begin = [needed, begin = states.begin](const Snapshot& snapshot) {
+            begin(snapshot);
+            *needed = snapshot.position;
+        };
+        states.is_whole = [this, needed, is_whole = states.is_whole] {
+            return trace_.write_up_to(*needed) && is_whole();
+        };
+        return states;
+    }
+
     Watch watch()
     {
         Watch watch;
@@ -201,8 +217,7 @@ private:
         };
         if (checkpoints_)
             watch.engine.snapshot = [this](Snapshot snapshot) {
-                // The state is of no use without the rows before it.
-                if (in_memory_ && in_memory_->stands(snapshot)) trace_.commit_soon();
+                if (in_memory_) in_memory_->stands(snapshot);
                 checkpoints_->stands(std::move(snapshot));
             };
         watch.stopped = [this](const Outcome& outcome) { stopped(outcome); };

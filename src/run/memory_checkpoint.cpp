@@ -168,17 +168,16 @@ void StateParts::send_piece()
     if (pieces_.has_more()) keepers_.next(pieces_.next(pool_));
 }
 
-bool MemoryCheckpoints::stands(const Snapshot& snapshot)
+void MemoryCheckpoints::stands(const Snapshot& snapshot)
 {
-    const bool due = (!begun_ || snapshot.round - *begun_ >= every_) && lead_.is_whole();
-    if (due) {
+    const bool is_whole = lead_.is_whole();
+    if (is_whole && (!begun_ || snapshot.round - *begun_ >= every_)) {
         has_before_ = begun_.has_value();
         begun_ = snapshot.round;
-        lead_.begin(snapshot.round);
+        lead_.begin(snapshot);
         parts_.make(snapshot);
     }
     parts_.send_piece();
-    return due;
 }
 
 Checkpoint join_parts(std::vector<std::shared_ptr<transport::Bytes>> messages)

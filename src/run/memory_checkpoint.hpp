@@ -54,9 +54,10 @@ private:
 
 /// What the coordinator says and knows of states in memory.
 struct StateLead {
-    StateKeepers keepers;                     // of its own part
-    std::function<void(std::int64_t)> begin;  // tells the other owners to make their parts: round
-    std::function<bool()> is_whole;           // the state that was begun last; true before it
+    StateKeepers keepers;                        // of its own part
+    std::function<void(const Snapshot&)> begin;  // tells the other owners to make their parts
+    // Whether the state that was begun last is; true before it. Called after each update.
+    std::function<bool()> is_whole;
 };
 
 /// Says when a state is made. For the coordinator.
@@ -70,8 +71,7 @@ public:
     }
     /// Takes the state after an update: begins one in memory if it is due, and sends a piece. The
     /// first one is due at once. O(1), or O(parameters of the share) if one is due.
-    /// @return whether one was
-    bool stands(const Snapshot& snapshot);
+    void stands(const Snapshot& snapshot);
     /// Whether there is a state that is whole.
     bool has_whole() const { return begun_ && (has_before_ || lead_.is_whole()); }
 

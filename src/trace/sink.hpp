@@ -2,6 +2,7 @@
 // Sinks, to which a run gives its rows and models: a file, memory, or nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +32,12 @@ inline std::int64_t rows_at(const Position& position, const std::string& table)
 {
     const auto at = position.find(table);
     return at == position.end() ? 0 : at->second;
+}
+/// Whether one is as far as another, in all tables.
+inline bool reaches(const Position& position, const Position& other)
+{
+    return std::ranges::all_of(
+        other, [&](const auto& one) { return rows_at(position, one.first) >= one.second; });
 }
 
 /// The attributes of a trace's root, which say of which run it is, by name.

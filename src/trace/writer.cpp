@@ -43,7 +43,7 @@ Writer::Writer(const std::string& path, const Position& position, const std::str
                const Header& changed, std::int64_t width, std::unique_ptr<Owner> owner)
     : path_(path), width_(std::max<std::int64_t>(1, width)),
       owner_(owner ? std::move(owner) : std::make_unique<Owner>(path)), saved_(position),
-      position_(position)
+      position_(position), written_(position)
 {
     begin(
         [&] {
@@ -156,10 +156,12 @@ void Writer::after_commit(std::function<void()> action, std::size_t bytes)
     batch_.bytes_of_actions += bytes;
 }
 
-void Writer::commit_soon()
+bool Writer::write_up_to(const Position& position)
 {
     const std::lock_guard lock(mutex_);
-    hurry();
+    if (reaches(written_, position)) return true;
+    if (reaches(position_, position)) hurry();
+    return false;
 }
 
 Writer::~Writer()
@@ -319,6 +321,7 @@ bool Writer::attempt(const std::function<void()>& write)
     {
         const std::lock_guard lock(mutex_);
         unsaved_models_ = 0;
+        written_ = saved_;
     }
     caught_up_.notify_all();
     for (auto& action : done.actions) std::exchange(action, {})();

@@ -68,8 +68,9 @@ public:
     /// @param bytes  that it holds until then
     void after_commit(std::function<void()> action, std::size_t bytes = 0);
 
-    /// Has what was handed over written without waiting for the next second. Returns at once.
-    void commit_soon();
+    /// Has what comes before a position written without waiting for the next second, once all of
+    /// it was handed over. Returns at once. @return whether it is in the file
+    bool write_up_to(const Position& position);
 
     /// Returns at once, unless the disk is far behind (iterates_in_memory).
     void keep(std::int64_t round, Iterate model) override;
@@ -135,7 +136,7 @@ private:
     std::mutex mutex_;  // guards what follows, but the thread
     std::condition_variable wake_, caught_up_;
     Batch batch_;
-    Position position_;
+    Position position_, written_;  // where what was handed over ends, and what is in the file
     bool pausing_ = false, hurried_ = false;
     std::size_t unsaved_models_ = 0, unsaved_actions_ = 0;  // bytes
     std::exception_ptr error_;                              // what ended writing in the background
