@@ -79,7 +79,8 @@ EngineEvent OwnerFleet::next_event()
 std::shared_ptr<transport::Bytes> OwnerFleet::begin()
 {
     next_event();
-    return std::move(past_);
+    while (!past_) receive();  // others hand events on, which so may come first
+    return past_->size() > 0 ? std::move(past_) : nullptr;
 }
 
 std::int64_t OwnerFleet::end()

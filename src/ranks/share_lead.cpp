@@ -129,10 +129,11 @@ void ShareLead::deal(const std::string& step, const TellPast& past)
                                 mailbox_.pool().take(0));
     for (std::size_t share = 1; share < dealt_.count(); ++share) {
         ask(dealt_.ranks[share], transport::Tag::own, encode(ownership(share), mailbox_.pool()));
-        if (past)
-            mailbox_.send_aside(dealt_.ranks[share], transport::Tag::past,
-                                past(static_cast<std::size_t>(dealt_.first(share)),
-                                     static_cast<std::size_t>(dealt_.last(share))));
+        // None of a run that begins.
+        mailbox_.send_aside(dealt_.ranks[share], transport::Tag::past,
+                            past ? past(static_cast<std::size_t>(dealt_.first(share)),
+                                        static_cast<std::size_t>(dealt_.last(share)))
+                                 : mailbox_.pool().take(0));
     }
     auto& endpoint = mailbox_.endpoint();
     share_.emplace(

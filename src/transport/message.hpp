@@ -46,7 +46,7 @@ enum class Tag : int {
     sum_slice,     // owner, to another one: that one's share of the sum of its host
     block_sums,    // owner: of what its share adds to a scalar of a whole vector
     slice,         // owner, to the coordinator: its share of a vector that is to be written
-    past,          // coordinator, to owners: what the run goes on from, if it does
+    past,          // coordinator, to owners: what the run goes on from; empty: it begins
     adopted,       // coordinator, to owners: a contribution that was in use there
     slice_wanted,  // coordinator, to an owner: it is to send one
     // Of a run that goes back to its checkpoint, see survivors.hpp:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where the parameters are cut into shares, and what the owners of these send each other.
 #include <gtest/gtest.h>
+#include <atomic>
+#include <chrono>
+#include <thread>
 
 #include <cstring>
 #include <limits>
@@ -445,6 +448,28 @@ TEST(OwnerFleet, ThatLacksASliceSaysSo)
     owner.fleet.hold_kept(1, slice);
     owner.want(kept_of(2));
     EXPECT_THROW(owner.fleet.hand_over(), Failure);
+}
+
+// Events are handed on by other owners, so the first one may come before what the coordinator sends
+// itself.
+TEST(OwnerFleet, BeginsWhenItKnowsWhetherTheRunGoesOn)
+{
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{8}}) {
+        Holding owner;
+        std::atomic<bool> has_begun = false;
+        std::shared_ptr<transport::Bytes> past;
+        std::thread engine([&] {
+            past = owner.fleet.begin();
+            has_begun = true;
+        });
+        owner.relay.deliver(
+            {encode({.kind = EngineEvent::Kind::begin}, owner.pool), 0, transport::Tag::event});
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        EXPECT_FALSE(has_begun);
+        owner.relay.deliver({owner.pool.take(bytes), 0, transport::Tag::past});
+        engine.join();
+        EXPECT_EQ(past != nullptr, bytes > 0);
+    }
 }
 
 // --- states in memory ----------------------------------------------------------------------------
