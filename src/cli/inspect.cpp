@@ -16,6 +16,7 @@
 #include "base/shown.hpp"
 #include "base/text.hpp"
 #include "base/wire.hpp"
+#include "cli/check_report.hpp"
 #include "cli/coefficients.hpp"
 #include "cli/command.hpp"
 #include "cli/named_columns.hpp"
@@ -218,15 +219,23 @@ int inspect(const Settings& settings)
     Json json;
     std::string report;   // of a trace, in short
     std::string columns;  // of a data set
+    std::optional<EstimateCheck> check;
+    if (settings.given("check-rounds") && !settings.on("check"))
+        settings.refuse("check-rounds", ", but no estimates are checked: add --check DATA");
     if (format == "quorate trace") {
         const auto trace = trace::read(path);
         json = describe(trace, settings.text("data"));
         report = trace_report(trace, path, json);
+        if (settings.on("check")) {
+            check = check_as_asked(settings, trace, path);
+            json["check"] = as_json(*check);
+        }
         if (wanted) json["model_coefficients"] = coefficients(path, settings.text("data"), *wanted);
     } else if (format == "quorate data set") {
-        if (wanted)
-            settings.refuse("coefficients",
-                            fmt::format(", but {} is a data set: give the trace of a run", path));
+        for (const auto* name : {"coefficients", "check"})
+            if (settings.on(name))
+                settings.refuse(
+                    name, fmt::format(", but {} is a data set: give the trace of a run", path));
         const DataSet data(path, Unlabelled::accepted);
         json = describe(data);
         const auto named = named_columns(data);
@@ -238,6 +247,8 @@ int inspect(const Settings& settings)
         throw BadInput(path + " is neither a trace nor a data set: give a file that quorate wrote");
     if (settings.on("json"))
         fmt::print("{}\n", json_text(json));
+    else if (check && !settings.on("all"))
+        fmt::print("{}", harmless(lines_of(*check, path)));
     else if (wanted)
         fmt::print("{}", harmless(coefficient_lines(json["model_coefficients"])));
     else if (!report.empty() && !settings.on("all"))
@@ -245,32 +256,37 @@ int inspect(const Settings& settings)
     else
         print(json);
     if (!columns.empty()) fmt::print("columns by name\n{}", harmless(columns));
-    if (!json.contains("faults") || json["faults"].empty()) return exit_done;
-    for (const auto& fault : json["faults"])
-        log(LogLevel::error, path + ": " + fault.get<std::string>());
-    return exit_failed;
+    std::vector<std::string> wrong;
+    if (json.contains("faults")) wrong = json["faults"].get<std::vector<std::string>>();
+    if (check)
+        for (auto& line : disagreements(*check)) wrong.push_back(std::move(line));
+    for (const auto& line : wrong) log(LogLevel::error, path + ": " + line);
+    return wrong.empty() ? exit_done : exit_failed;
 }
 
 }  // namespace
 
 Command inspect_command()
 {
+    std::vector<Option> options = {
+        {"all", "", "",
+         "of a trace: every number and attribute, and not what matters most; of a "
+         "data set: every "
+         "column and level"},
+        {"coefficients", "N|all", "",
+         "of a trace: the N largest coefficients of its final model by the names "
+         "of columns, and "
+         "the intercept; of linear models"},
+        {"json", "", "", "all of it as JSON"},
+        {"data", "FILE", "",
+         "of a trace: data set whose reference optimum, or names of columns, are "
+         "shown; default: "
+         "the run's"}};
+    add_options(options, check_options());
     return {.name = "inspect",
             .text = "check and summarise a trace or a data set",
             .operand = "FILE",
-            .options = {{"all", "", "",
-                         "of a trace: every number and attribute, and not what matters most; of a "
-                         "data set: every "
-                         "column and level"},
-                        {"coefficients", "N|all", "",
-                         "of a trace: the N largest coefficients of its final model by the names "
-                         "of columns, and "
-                         "the intercept; of linear models"},
-                        {"json", "", "", "all of it as JSON"},
-                        {"data", "FILE", "",
-                         "of a trace: data set whose reference optimum, or names of columns, are "
-                         "shown; default: "
-                         "the run's"}},
+            .options = options,
             .run = inspect,
             .examples = {"quorate inspect frc.h5", "quorate inspect data.h5"}};
 }

@@ -28,10 +28,6 @@
 
 namespace quorate {
 
-namespace {
-
-// Returns the options of the run that --replay names, where they are not given now.
-// @throws BadInput if the trace cannot be replayed, or an option contradicts it
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
@@ -55,6 +51,8 @@ Settings with_options_of(const trace::Trace& trace, Settings settings)
     settings.set("workers", {std::to_string(trace.first_workers()), path + ": ", true});
     return settings;
 }
+
+namespace {
 
 // Refuses more simulated workers than there is memory for. The bytes of a worker do not depend on
 // the scheme: they were measured with uncoded, frc and agc. @throws BadInput

@@ -30,6 +30,11 @@ trace::Trace simulate(const Settings& settings, const std::atomic<bool>& stop = 
 /// @throws BadInput if an option is wrong
 std::vector<std::string> ways_to_add_up(const Settings& settings);
 
+/// Returns the options of the run that --replay names, where they are not given now. Local.
+/// @param settings  with all of simulation_options()
+/// @throws BadInput if the trace cannot be replayed, or an option contradicts it
+Settings with_options_of(const trace::Trace& trace, Settings settings);
+
 /// Simulates a run as `quorate simulate` does, with its trace in a file. Catches signals. Local.
 /// @param given  with all of simulation_options()
 /// @return the exit status

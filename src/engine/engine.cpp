@@ -64,6 +64,13 @@ Engine::Engine(const EngineOptions& options, Scheme& scheme, Fleet& fleet,
     }
 }
 
+void Engine::replace_estimates(
+    const std::function<std::unique_ptr<Estimates>(ComputedEstimates&)>& make)
+{
+    other_ = make(computed_);
+    estimates_ = other_.get();
+}
+
 std::int64_t Engine::run(const std::atomic<bool>& stop, Observer observer)
 {
     keeps_cached_ = observer.snapshot != nullptr;

@@ -112,6 +112,11 @@ public:
     ///              if the others are not those that the code is for, the code is made for them
     void resume(Past past, Fleet* live);
 
+    /// Has run() ask for its estimates what `make` makes of those that the engine would compute
+    /// itself. They get all terms one by one, those of a table too. Call this before run().
+    void replace_estimates(
+        const std::function<std::unique_ptr<Estimates>(ComputedEstimates&)>& make);
+
     /// Runs until all rounds are done, or the observer says so, or `stop` is set. A round costs the
     /// coordinator O(used x support + p) for contributions used of so many elements and p
     /// parameters. They are summed in (worker, task, part) order, so that the order of arrival
@@ -239,6 +244,7 @@ private:
     VectorPool blanks_, kept_;  // for points, and for models that are kept
     Points points_;
     ComputedEstimates computed_;
+    std::unique_ptr<Estimates> other_;  // in place of computed_; null: there are none
     Estimates* estimates_ = &computed_;
     Ascending<Live> live_;
     Ascending<OpenTask> open_;

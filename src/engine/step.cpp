@@ -230,7 +230,8 @@ void Engine::carry_out(const Step& step)
     change(options_.churn.after_round(round_ + 1, members_));
     // Groups are added up where their workers are, and whoever decays with a step needs each of its
     // contributions.
-    const bool one_by_one = step.table && (fleet_->groups() > 1 || step.displacement);
+    const bool one_by_one =
+        step.table && (fleet_->groups() > 1 || step.displacement || other_ != nullptr);
     const auto terms = summands(step, one_by_one);
     const auto placed = summands(step.placed);
     auto* table = step.table && !one_by_one ? &table_ : nullptr;

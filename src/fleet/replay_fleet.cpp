@@ -158,6 +158,10 @@ Arrival ReplayFleet::contribution(const trace::Arrival& row)
     if (task.control.budget.seconds == never && rows != row.samples)
         refuse(row.event, fmt::format("part {} of task {} has {} samples, not {}", row.part,
                                       row.task, rows, row.samples));
+    if (const auto [oldest, newest] = versions_of(part, task.inputs);
+        !is_cached(part) && (oldest != row.version_oldest || newest != row.version))
+        refuse(row.event,
+               fmt::format("task {} is of version {}, not {}", row.task, newest, row.version));
     made.items = items_of(task, row);
     auto cached = cached_of(task, row);
     for (const auto& one : cached) made.versions.push_back(one->gradient.version);

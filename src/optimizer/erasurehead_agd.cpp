@@ -28,6 +28,15 @@ public:
         ++updates_;
     }
 
+    Told retrace(std::span<const double> before, std::span<const double> after,
+                 std::span<double> point) override
+    {
+        const auto told = Rule::retrace(before, after, point);
+        if (before.empty()) return told;
+        std::ranges::copy(before, last_.begin());
+        return Told::state;
+    }
+
     std::vector<Numbers> memory() override { return {w_, last_}; }
 
 private:

@@ -27,6 +27,18 @@ public:
         ++updates_;
     }
 
+    Told retrace(std::span<const double> before, std::span<const double> after,
+                 std::span<double> point) override
+    {
+        if (before.empty()) return Told::nothing;
+        const double momentum = this->momentum(updates_ - 1);
+        for (std::size_t i = 0; i < w_.size(); ++i) {
+            w_[i] = after[i];
+            point[i] = y_[i] = after[i] + momentum * (after[i] - before[i]);
+        }
+        return Told::state;
+    }
+
     std::vector<Numbers> memory() override { return {w_, y_}; }
 
 private:

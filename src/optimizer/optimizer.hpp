@@ -66,6 +66,22 @@ public:
     virtual std::string state() const { return {}; }
     /// Sets it, after memory().
     virtual void set_state(const std::string&) {}
+    /// What two models in a row tell of a rule.
+    enum class Told {
+        nothing,
+        point,  // at which the next gradient is taken
+        state   // that, and all on which later updates depend
+    };
+    /// Makes the rule stand where it stood after update number updates(), as far as the models
+    /// before and after it tell. Needed to check single updates of a recorded run. O(p).
+    /// @param before  empty: it is not known
+    /// @param point   receives the point that the update published, if that is told
+    virtual Told retrace([[maybe_unused]] std::span<const double> before,
+                         [[maybe_unused]] std::span<const double> after,
+                         [[maybe_unused]] std::span<double> point)
+    {
+        return Told::nothing;
+    }
     /// The number of updates so far. A resumed run sets it.
     long& updates() { return updates_; }
     /// Has updates share out the parameters among so many threads, which changes no bit.

@@ -13,7 +13,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
-#include "compute/loss_derivatives.hpp"
 #include "data/identity.hpp"
 #include "fleet/nodes.hpp"
 #include "parts/plugins.hpp"
@@ -281,15 +280,8 @@ private:
 
 EngineOptions engine_options(const Run& run)
 {
-    const auto& training = run.training;
-    auto options = training.engine;
+    auto options = engine_options(run.training);
     options.point_memory = run.fleet.point_memory();
-    if (training.data && !training.coding->needs.coded.empty()) {
-        options.estimates.loss_derivatives =
-            loss_derivatives(*training.data, training.model->loss());
-        options.estimates.rows = training.rows;
-        options.estimates.outputs = training.model->outputs();
-    }
     return options;
 }
 

@@ -12,6 +12,7 @@
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "base/values.hpp"
+#include "compute/loss_derivatives.hpp"
 #include "parts/components.hpp"
 #include "run/defaults.hpp"
 #include "run/penalties.hpp"
@@ -398,6 +399,18 @@ Training build_training(const Settings& given, int default_workers,
                       .seed = training.seed,
                       .wire = training.wire}};
     return training;
+}
+
+EngineOptions engine_options(const Training& training)
+{
+    auto options = training.engine;
+    if (training.data && !training.coding->needs.coded.empty()) {
+        options.estimates.loss_derivatives =
+            loss_derivatives(*training.data, training.model->loss());
+        options.estimates.rows = training.rows;
+        options.estimates.outputs = training.model->outputs();
+    }
+    return options;
 }
 
 namespace {

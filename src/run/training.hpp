@@ -80,6 +80,10 @@ Training build_training(const Settings& settings, int default_workers,
                         const std::optional<DrySize>& dry = {},
                         const std::optional<int>& began_with = {});
 
+/// Returns what the engine is to do with the rounds of a training that has begun. Schemes that
+/// combine products get the losses. It refers to the training.
+EngineOptions engine_options(const Training& training);
+
 /// An optimiser for each model that the scheme trains.
 using Optimizers = std::vector<std::unique_ptr<Optimizer>>;
 

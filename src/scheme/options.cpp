@@ -217,8 +217,11 @@ std::string adaptive_deadline_tried(int workers)
 std::vector<Choice> copies_tried(int workers, bool)
 {
     std::vector<Choice> all;
-    for (int copies = 2; copies <= std::min(workers / 2, 16); ++copies)
+    const auto add = [&](int copies) {
         if (workers % copies == 0) all.push_back({{"stragglers", std::to_string(copies - 1)}});
+    };
+    for (int copies = 2; copies <= std::min(workers / 2, 16); ++copies) add(copies);
+    for (int copies = 32; copies <= workers / 4; copies *= 2) add(copies);
     return all;
 }
 

@@ -86,8 +86,8 @@ Blocked until_stragglers(const T& options, int n)
 std::vector<Choice> doubled_stragglers(int most);
 /// The adaptive deadline that advice tries: half of the workers, and five deviations.
 std::string adaptive_deadline_tried(int workers);
-/// Likewise --stragglers, for the numbers of copies from 2 to 16 that divide the workers into
-/// groups.
+/// Likewise --stragglers, for the numbers of copies that divide the workers into groups: from 2 to
+/// 16, and 32, 64, ... up to a quarter of the workers.
 std::vector<Choice> copies_tried(int workers, bool timed = false);
 /// Each of these with each of the others.
 std::vector<Choice> crossed(const std::vector<Choice>& these, const std::vector<Choice>& others);

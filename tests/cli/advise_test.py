@@ -153,6 +153,16 @@ def test_deadlines_that_adapt_and_late_messages_are_candidates():
     assert all(one["closed_form"] is None for name, one in found.items() if "adaptive" in name)
 
 
+def test_sequential_codes_are_tried_with_several_rules_of_waiting():
+    words = ["--delay", "exponential:0.05", "--row-time", 1e-5, "--repeat", 1]
+    found = advice(*words, "--schemes", "sr-sgc,m-sgc")
+    for scheme in ["sr-sgc", "m-sgc"]:
+        for rule in ["", " --mu 0.1", " --mu 0.1 --wait-out all", " --wait-out quorum:2,0.02"]:
+            assert f"{scheme} --burst 1 --window 2 --lambda 2{rule}" in found
+    assert "m-sgc --burst 1 --window 2 --lambda 12 --mu 0.1" in found
+    assert not any("--lambda 12" in name for name in found if name.startswith("sr-sgc"))
+
+
 def test_an_optimizer_that_needs_exact_losses_leaves_exact_schemes(gaussians):
     words = ["--data", gaussians, "--optimizer", "lbfgs", "--delay", "exponential:0.05"]
     words += ["--row-time", 1e-5, "--repeat", 1, "--l2", 1e-3]

@@ -41,7 +41,7 @@ NEEDS = {
     "docs/cloud.md": ["data.h5"],
     "docs/first-scheme.md": ["visits.h5"],
     "docs/python.md": ["amazon.h5", "visits.h5", "fastest.py"],
-    "docs/trace.md": ["agc.h5"],
+    "docs/trace.md": ["agc.h5", "data.h5"],
 }
 # What the Python of a page takes for granted, run before it.
 BEFORE = {

@@ -65,6 +65,41 @@ TEST(Optimizers, BeforeAnyUpdateTheModelIsTheInitialPoint)
     }
 }
 
+// What two models tell of a rule is what it was: then its next update is the same.
+TEST(Optimizers, ARuleStandsWhereItsModelsSay)
+{
+    std::map<std::string, Optimizer::Told> told;
+    for (const auto& entry : optimizers()) {
+        const auto rule = make(entry.name, {1, -2}, {0.25, 0.01});
+        Reals before, point(2), next(2);
+        for (const Reals& g : {Reals{0.5, 3}, Reals{-1, 0.25}, Reals{2, 1}}) {
+            before = rule->model().doubles();
+            rule->tell_loss(g[0]);
+            rule->update(g, 0.1, point);
+        }
+        const auto again = make(entry.name, {0, 0}, {0.25, 0.01});
+        again->updates() = 3;
+        Reals same(2);
+        told[entry.name] = again->retrace(before, rule->model(), same);
+        if (told[entry.name] == Optimizer::Told::nothing) continue;
+        EXPECT_EQ(same, point) << entry.name;
+        EXPECT_EQ(again->model().doubles(), rule->model().doubles()) << entry.name;
+        if (told[entry.name] == Optimizer::Told::point) continue;
+        Reals other(2);
+        rule->update(Reals{1, -1}, 0.1, next);
+        again->update(Reals{1, -1}, 0.1, other);
+        EXPECT_EQ(next, other) << entry.name;
+    }
+    EXPECT_EQ(told["gd"], Optimizer::Told::state);
+    EXPECT_EQ(told["agd"], Optimizer::Told::state);
+    EXPECT_EQ(told["agd-eh"], Optimizer::Told::state);
+    EXPECT_EQ(told["adam"], Optimizer::Told::point);
+    EXPECT_EQ(told["lbfgs"], Optimizer::Told::nothing);
+    // Gradients of agd are taken beyond the model, by how far it went last.
+    Reals point(2);
+    EXPECT_EQ(make("agd", {0, 0})->retrace({}, point, point), Optimizer::Told::nothing);
+}
+
 TEST(Optimizers, GradientDescentContractsAQuadraticByTheKnownFactors)
 {
     const Quadratic f{{0.5, 1, 3}, 0.1};

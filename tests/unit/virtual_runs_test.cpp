@@ -8,8 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <map>
 #include <set>
 
+#include "base/error.hpp"
+#include "commands/check_estimates.hpp"
 #include "runs.hpp"
 #include "same_trace.hpp"
 #include "scheme/scheme.hpp"
@@ -146,6 +150,121 @@ TEST_P(Exact, LbfgsFindsTheOptimum)
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Exact, testing::ValuesIn(exact_ways()), way_name);
+
+// --- estimates computed again from their weights
+// ---------------------------------------------------
+
+class Checked : public VirtualRun {
+protected:
+    static constexpr auto all = std::numeric_limits<std::int64_t>::max();
+
+    /// @param trace  of weighed()
+    EstimateCheck check(const trace::Trace& trace, std::int64_t rounds = all) const
+    {
+        return check_estimates(trace, folder_.file("a.h5"), data_sets().dense, rounds);
+    }
+    trace::Trace weighed() const
+    {
+        return run("a.h5", words("--trace-weights --evaluate-every 1")).trace;
+    }
+};
+
+// The rounds that do not agree.
+std::set<std::int64_t> wrong_rounds(const EstimateCheck& check)
+{
+    std::set<std::int64_t> wrong;
+    for (const auto& one : check.rounds)
+        if (!one.agrees()) wrong.insert(one.round);
+    return wrong;
+}
+
+TEST_P(Checked, EachIsThatOfItsWeightsUntilOneIsChanged)
+{
+    auto trace = weighed();
+    if (GetParam().options.find("lbfgs") != std::string::npos) {
+        EXPECT_THROW(check(trace), BadInput);  // its points are not kept
+        return;
+    }
+    const auto sound = check(trace);
+    EXPECT_EQ(sound.possible, sound.all);
+    EXPECT_EQ(std::ssize(sound.rounds), sound.all);
+    for (const auto& one : sound.rounds)
+        EXPECT_TRUE(one.agrees()) << "round " << one.round << ": " << one.difference << ", not "
+                                  << one.bound << " " << one.why;
+    // That of a contribution which is not zero. Weights that solve a least-squares problem may be.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> samples;
+    for (const auto& row : trace.arrivals) samples[{row.event, row.part}] = row.samples;
+    const auto changed =
+        std::find_if(trace.weights.begin() + std::ssize(trace.weights) / 2, trace.weights.end(),
+                     [&](const auto& row) {
+                         return std::abs(row.weight) > 1e-9 && samples[{row.event, row.part}] > 0;
+                     });
+    if (changed == trace.weights.end()) return;
+    changed->weight *= 1.001;
+    EXPECT_EQ(wrong_rounds(check(trace)), std::set{changed->round});
+}
+
+INSTANTIATE_TEST_SUITE_P(Tried, Checked, testing::ValuesIn(tried_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Further, Checked, testing::ValuesIn(further_ways()), way_name);
+INSTANTIATE_TEST_SUITE_P(Eventful, Checked, testing::ValuesIn(eventful_ways()), way_name);
+
+using CheckedOnce = Checked;
+
+TEST_P(CheckedOnce, WhatIsChangedIsFound)
+{
+    const auto sound = weighed();
+    const auto rounds_wrong = [&](const auto& change) {
+        auto trace = sound;
+        change(trace);
+        return wrong_rounds(check(trace));
+    };
+    EXPECT_EQ(rounds_wrong([](auto&) {}), std::set<std::int64_t>{});
+    // A weight that is missing, one that is there twice, and one of a late contribution.
+    const auto middle = std::ssize(sound.weights) / 2;
+    const auto round = sound.weights[static_cast<std::size_t>(middle)].round;
+    EXPECT_EQ(
+        rounds_wrong([&](auto& trace) { trace.weights.erase(trace.weights.begin() + middle); }),
+        std::set{round});
+    EXPECT_EQ(rounds_wrong([&](auto& trace) {
+                  trace.weights.insert(trace.weights.begin() + middle,
+                                       trace.weights[static_cast<std::size_t>(middle)]);
+              }),
+              std::set{round});
+    const auto late = std::ranges::find(sound.arrivals, 0, &trace::Arrival::uses);
+    ASSERT_NE(late, sound.arrivals.end());
+    EXPECT_EQ(rounds_wrong([&](auto& trace) {
+                  trace.weights[static_cast<std::size_t>(middle)].event = late->event;
+              }),
+              std::set{round});
+    EXPECT_EQ(rounds_wrong([&](auto& trace) { trace.rounds[4].gradient_norm *= 1 + 1e-6; }),
+              std::set<std::int64_t>{5});
+    EXPECT_THROW(rounds_wrong([&](auto& trace) {
+                     std::ranges::find_if(trace.arrivals, [](const auto& row) {
+                         return row.version == 7 && row.uses > 0;
+                     })->version = 6;
+                 }),
+                 Failure);
+    EXPECT_EQ(std::ssize(check(sound, 4).rounds), 4);
+}
+
+TEST_P(CheckedOnce, FewerModelsGiveFewerRounds)
+{
+    const auto trace = run("a.h5", words("--trace-weights --evaluate-every 3")).trace;
+    const auto result = check(trace);
+    EXPECT_EQ(wrong_rounds(result), std::set<std::int64_t>{});
+    // The first round, and those after a kept model.
+    EXPECT_EQ(result.possible, 10);
+    for (const auto& one : result.rounds) EXPECT_EQ(one.round % 3, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Agc, CheckedOnce,
+                         testing::Values(Way{"agc", "--stragglers 2 --optimizer gd"}), way_name);
+
+using CheckedStates = Checked;
+
+TEST_P(CheckedStates, AreRefused) { EXPECT_THROW(check(weighed()), BadInput); }
+
+INSTANTIATE_TEST_SUITE_P(Ways, CheckedStates, testing::ValuesIn(stateful_ways()), way_name);
 
 // --- nodes
 // ----------------------------------------------------------------------------------------

@@ -119,16 +119,34 @@ std::unique_ptr<Scheme> make_multiplexed(const MSgcOptions& given, const Problem
 const char* const sequential_coding =
     "Krishnan, Ebrahimi, Khisti, Sequential Gradient Coding for Straggler Mitigation, ICLR 2023";
 
-// Straggling in so many exchanges of a window of so many.
-std::vector<Choice> bursts_tried(int workers, bool)
+// Straggling in so many exchanges of a window of so many, and for the shortest window rules of
+// waiting: by default an exchange lasts twice as long as the fastest worker takes, unless all have
+// answered, which is seldom the best.
+std::vector<Choice> bursts_tried(int workers, const std::vector<int>& numbers_late)
 {
     constexpr std::pair<int, int> bursts[] = {{1, 2}, {1, 3}, {2, 3}};
     std::vector<Choice> all;
-    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2)
+    for (const auto late : numbers_late) {
+        std::vector<Choice> some;
         for (const auto& [burst, window] : bursts)
-            all.push_back({{"burst", std::to_string(burst)},
-                           {"window", std::to_string(window)},
-                           {"lambda", std::to_string(late)}});
+            some.push_back({{"burst", std::to_string(burst)},
+                            {"window", std::to_string(window)},
+                            {"lambda", std::to_string(late)}});
+        const auto quorum = fmt::format("quorum:{},0.02", std::min(late, workers / 2));
+        const auto waiting = crossed(
+            {some.front()},
+            {{{"mu", "0.1"}}, {{"mu", "0.1"}, {"wait-out", "all"}}, {{"wait-out", quorum}}});
+        all.insert(all.end(), some.begin(), some.end());
+        all.insert(all.end(), waiting.begin(), waiting.end());
+    }
+    return all;
+}
+
+// From a sixteenth of the workers to less than half of them.
+std::vector<int> numbers_late(int workers)
+{
+    std::vector<int> all;
+    for (int late = std::max(1, workers / 16); late < workers / 2; late *= 2) all.push_back(late);
     return all;
 }
 
@@ -145,7 +163,7 @@ SchemeEntry<SrSgcOptions> SrSgcOptions::entry()
         .source = sequential_coding,
         .options = sequential_options<SrSgcOptions>(0),
         .make = make_selective,
-        .properties = {.candidates = bursts_tried}};
+        .properties = {.candidates = [](int n, bool) { return bursts_tried(n, numbers_late(n)); }}};
 }
 
 SchemeEntry<MSgcOptions> MSgcOptions::entry()
@@ -158,7 +176,11 @@ SchemeEntry<MSgcOptions> MSgcOptions::entry()
         .source = sequential_coding,
         .options = sequential_options<MSgcOptions>(1),
         .make = make_multiplexed,
-        .properties = {.candidates = bursts_tried}};
+        .properties = {.candidates = [](int n, bool) {
+            auto late = numbers_late(n);
+            late.push_back(n);  // without coded chunks
+            return bursts_tried(n, late);
+        }}};
 }
 
 }  // namespace quorate
