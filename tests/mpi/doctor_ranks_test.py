@@ -16,8 +16,7 @@ def facts_of(*words, ranks, env=None, status=0):
     return json.loads(done.stdout[: done.stdout.rindex("}") + 1])
 
 
-@pytest.mark.launcher
-@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(8, marks=pytest.mark.launcher)])
 def test_ranks_of_one_host_are_asked(ranks, gaussians, tmp_path):
     trace = tmp_path / "t.h5"
     found = facts_of("--data", gaussians, "--trace", trace, ranks=ranks)["facts"]

@@ -19,7 +19,7 @@ COMMON = ["--delay", "exponential:0.004", "--step", 0.1, "--timeout", 5, "--resi
 # Families of schemes, and options with which they survive two deaths in one way or another. All
 # schemes do so in tests/unit, on threads.
 FAMILIES = [
-    pytest.param("frc", ["--stragglers", 1], marks=pytest.mark.launcher),
+    ("frc", ["--stragglers", 1]),
     pytest.param("elastic", ["--needed", 3], marks=pytest.mark.launcher),
     ("cyclic", ["--stragglers", 2]),
     ("dsag", ["--subpartitions", 3, "--collect", 4]),
@@ -85,8 +85,7 @@ def test_standby_ranks_take_the_places_of_the_dead(gaussians, tmp_path):
     replay(run, tmp_path / "again.h5")
 
 
-@pytest.mark.launcher
-@pytest.mark.parametrize("standby", [0, 2])
+@pytest.mark.parametrize("standby", [0, pytest.param(2, marks=pytest.mark.launcher)])
 def test_a_death_after_the_last_round_does_not_stop_the_scoring(standby, gaussians, tmp_path):
     run = tmp_path / "run.h5"
     words = ["run", "--data", gaussians, "--scheme", "ignore", "--stragglers", 3, "--trace", run]

@@ -119,9 +119,14 @@ def copy(stopped, tmp_path):
     return [str(word).replace(str(folder), str(tmp_path)) for word in words]
 
 
-@pytest.mark.launcher
 @pytest.mark.parametrize(
-    "more", [[], ["--transport", "messages"], ["--on-loss", "stop"], ["--standby", 1]]
+    "more",
+    [
+        [],
+        ["--transport", "messages"],
+        ["--on-loss", "stop"],
+        pytest.param(["--standby", 1], marks=pytest.mark.launcher),
+    ],
 )
 def test_the_bits_are_those_of_a_change_of_membership(more, gaussians, tmp_path):
     # --transport and --standby are options of the whole run, so this run begins anew.

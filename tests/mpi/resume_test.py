@@ -39,7 +39,7 @@ def stop(folder, words, sign, rank=0, supervisor=False):
 # One that is the same however it is interrupted, and one with contributions of many rounds in use.
 # All schemes go on from checkpoints in tests/unit, on threads.
 CASES = [
-    pytest.param("uncoded", [], signal.SIGTERM, marks=pytest.mark.launcher),
+    ("uncoded", [], signal.SIGTERM),
     pytest.param("uncoded", [], signal.SIGKILL, marks=pytest.mark.launcher),
     ("dsag", ["--subpartitions", 3], signal.SIGKILL),
 ]

@@ -75,8 +75,7 @@ def reference(data, rounds, step):
     return w
 
 
-@pytest.mark.launcher
-@pytest.mark.parametrize("ranks", [2, 3, 5, 9])
+@pytest.mark.parametrize("ranks", [2, 3, 5, pytest.param(9, marks=pytest.mark.launcher)])
 def test_any_number_of_workers_gives_the_serial_gradient_descent(gaussians, tmp_path, ranks):
     trace = tmp_path / "t.h5"
     run(gaussians, trace, "--rounds", 20, "--optimizer", "gd", "--step", 0.2, ranks=ranks)
@@ -144,8 +143,17 @@ def needed(scheme, draws):
             return draws[worker]
 
 
-@pytest.mark.parametrize("scheme", ["uncoded", "frc", "agc"])
-@pytest.mark.parametrize("how", [pytest.param("run", marks=pytest.mark.launcher), "simulate"])
+@pytest.mark.parametrize(
+    "how, scheme",
+    [
+        ("run", "uncoded"),
+        ("run", "frc"),
+        pytest.param("run", "agc", marks=pytest.mark.launcher),
+        ("simulate", "uncoded"),
+        ("simulate", "frc"),
+        ("simulate", "agc"),
+    ],
+)
 def test_a_round_takes_the_delays_of_its_quorum_and_no_more(gaussians, tmp_path, how, scheme):
     trace, rounds = tmp_path / "t.h5", 3
     extra = {"uncoded": [], "frc": ["--stragglers", 1], "agc": ["--stragglers", 1, "--collect", 3]}
@@ -317,8 +325,9 @@ def test_sigterm_to_the_launcher_closes_the_trace_as_interrupted(gaussians, tmp_
     assert len(final_model(trace)) == 12
 
 
-@pytest.mark.launcher
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.launcher)]
+)
 def test_a_signal_to_the_coordinator_ends_the_run_in_order(gaussians, tmp_path, number):
     trace = tmp_path / "t.h5"
     job = endless(gaussians, trace, "--delay", "exponential:0.01")

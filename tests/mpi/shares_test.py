@@ -167,7 +167,6 @@ def test_a_run_goes_back_to_its_checkpoint_without_an_owner(hosts, wide, tmp_pat
     check(trace, tmp_path / "again.h5")
 
 
-@pytest.mark.launcher
 @pytest.mark.parametrize("scheme", ["uncoded", *whole(("async",), ("dsag",))])
 def test_no_link_carries_all_that_hosts_send(scheme, hosts, wide, tmp_path):
     most = {}

@@ -67,8 +67,9 @@ INTERRUPTED = [
 ]
 
 
-@pytest.mark.launcher
-@pytest.mark.parametrize("transport", ["shared", "messages"])
+@pytest.mark.parametrize(
+    "transport", ["shared", pytest.param("messages", marks=pytest.mark.launcher)]
+)
 @pytest.mark.parametrize("scheme, options", INTERRUPTED)
 def test_memory_is_used_again_when_nobody_reads_it(scheme, options, transport, dense, tmp_path):
     trace, again = tmp_path / "t.h5", tmp_path / "again.h5"
