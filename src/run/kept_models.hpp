@@ -28,7 +28,8 @@ public:
     KeptModels(const std::string& path, const trace::Trace& trace,
                std::function<Optimizers()> begin);
 
-    /// Whether the point of a version is known; so is that of a negative one, which stands for none.
+    /// Whether the point of a version is known; so is that of a negative one, which stands for
+    /// none.
     bool has_point(Version version) const;
     /// Whether the model of a version is: that which its update made, or an initial one.
     bool has_model(Version version) const;
