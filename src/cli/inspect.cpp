@@ -260,7 +260,7 @@ int inspect(const Settings& settings)
     if (json.contains("faults")) wrong = json["faults"].get<std::vector<std::string>>();
     if (check)
         for (auto& line : disagreements(*check)) wrong.push_back(std::move(line));
-    for (const auto& line : wrong) log(LogLevel::error, path + ": " + line);
+    for (const auto& line : wrong) log(LogLevel::error, fmt::format("{}: {}", path, line));
     return wrong.empty() ? exit_done : exit_failed;
 }
 
