@@ -23,8 +23,6 @@ StatePiece head_of(const transport::Bytes& message)
 
 }  // namespace
 
-bool begins_part(const transport::Bytes& message) { return head_of(message).first == 0; }
-
 StatePieces::StatePieces(std::shared_ptr<transport::Bytes> part, std::int64_t pieces)
     : part_(std::move(part))
 {

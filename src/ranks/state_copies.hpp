@@ -33,9 +33,6 @@ struct StatePiece {
 /// Where they begin in the message: aligned for doubles.
 inline constexpr std::size_t state_piece_head = (sizeof(StatePiece) + 7) / 8 * 8;
 
-/// Whether a message is the first piece of a part.
-bool begins_part(const transport::Bytes& message);
-
 /// Cuts a part into pieces that leave one after the other, so that a part does not keep a link from
 /// what rounds send.
 class StatePieces {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "trace/appender.hpp"
 
-#include <algorithm>
+#include "trace/iterates.hpp"
 
 namespace quorate::trace {
 
@@ -13,16 +13,12 @@ Appender::Appender(const std::string& path)
 
 std::vector<std::int64_t> Appender::iterate_rounds() const
 {
-    auto rounds = h5::read<std::int64_t>(file_.get(), "iterate/round");
-    // If the run was killed, there may be fewer models than rounds.
-    const auto models = h5::rows_of(file_.get(), "iterate/model");
-    rounds.resize(static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(rounds), models)));
-    return rounds;
+    return trace::iterate_rounds(file_.get());
 }
 
 Iterate Appender::iterate(std::int64_t i) const
 {
-    const auto model = h5::read_rows<double>(file_.get(), "iterate/model", i, 1);
+    const auto model = read_iterate(file_.get(), i);
     return std::make_shared<NumberVector>(ConstNumbers(model));
 }
 

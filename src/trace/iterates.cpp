@@ -15,16 +15,26 @@ constexpr const char* remedy = "if it is being written, try again";
 
 }  // namespace
 
+std::vector<std::int64_t> iterate_rounds(hid_t file)
+{
+    auto rounds = h5::read<std::int64_t>(file, "iterate/round");
+    const auto models = h5::rows_of(file, "iterate/model");
+    rounds.resize(static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(rounds), models)));
+    return rounds;
+}
+
+std::vector<double> read_iterate(hid_t file, std::int64_t i)
+{
+    return h5::read_rows<double>(file, "iterate/model", i, 1);
+}
+
 Iterates::Iterates(const std::string& path) : path_(path)
 {
     const std::lock_guard lock(libraries());
     file_ = h5::open(path);
     h5::reading(path, remedy, [&] {
-        const auto rounds = h5::read<std::int64_t>(file_.get(), "iterate/round");
-        // If the run was killed, there may be fewer models than rounds.
-        const auto models = h5::rows_of(file_.get(), "iterate/model");
-        for (std::int64_t i = 0; i < std::min<std::int64_t>(std::ssize(rounds), models); ++i)
-            rows_[rounds[static_cast<std::size_t>(i)]] = i;
+        std::int64_t row = 0;
+        for (const auto round : iterate_rounds(file_.get())) rows_[round] = row++;
     });
 }
 
@@ -32,8 +42,7 @@ std::vector<double> Iterates::at(std::int64_t round) const
 {
     const std::lock_guard lock(libraries());
     const auto row = rows_.at(round);
-    return h5::reading(path_, remedy,
-                       [&] { return h5::read_rows<double>(file_.get(), "iterate/model", row, 1); });
+    return h5::reading(path_, remedy, [&] { return read_iterate(file_.get(), row); });
 }
 
 }  // namespace quorate::trace

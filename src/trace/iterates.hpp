@@ -10,6 +10,12 @@
 
 namespace quorate::trace {
 
+/// Returns the round of each iterate of an open trace. If the run was killed, there may be fewer
+/// models than rounds: those have none here.
+std::vector<std::int64_t> iterate_rounds(hid_t file);
+/// Reads iterate i of it, from 0. O(parameters).
+std::vector<double> read_iterate(hid_t file, std::int64_t i);
+
 /// The models that a trace keeps, read one at a time. Local; holds libraries() meanwhile.
 class Iterates {
 public:
