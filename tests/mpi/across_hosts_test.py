@@ -102,12 +102,16 @@ def test_any_scheme_runs_over_hosts_of_which_one_has_a_slow_link(scheme, hosts, 
     check(trace, tmp_path / "again.h5")
 
 
-def dead_in(trace):
-    """The workers that have died, of a run under way."""
+def written(read):
+    """What `read` finds in the trace of a run under way: nothing while it is half written."""
     try:
-        return {worker for kind, worker in membership(trace) if kind == DIED}
-    except (OSError, KeyError, ValueError):  # it is being written
-        return set()
+        return read()
+    except (OSError, KeyError, ValueError):
+        return []
+
+
+def dead_in(trace):
+    return {worker for kind, worker in written(lambda: membership(trace)) if kind == DIED}
 
 
 def start_resilient(hosts, data, trace, *words, timeout=1, rounds=80, delay=0.05):
@@ -117,6 +121,8 @@ def start_resilient(hosts, data, trace, *words, timeout=1, rounds=80, delay=0.05
     wait_until(lambda: rounds_in(trace) > 10 or job.process.poll() is not None)
     if not trace.exists():
         pytest.fail(f"it has ended before it began: {job.wait()}")
+    # Where tables grow before their rows are written, all workers are on the first host at first.
+    wait_until(lambda: written(lambda: workers_on(trace, "n3")))
     return job
 
 
