@@ -203,27 +203,24 @@ public:
                 *fleet_,
                 optimizers_,
                 [this](const auto& next, const auto& scored) {
-                    const auto rows = recipes_->give_up_rows();
-                    evaluate_here(*training_->data, *training_->model, next, scored, rows.get());
+                    evaluator(recipes_->give_up_rows()).score_all(next, scored);
                 },
                 resumed,
                 false,
                 nullptr,
                 [this](const Point& model) {
-                    bool asked = false;
-                    Scored result{};
-                    evaluate_here(
-                        *training_->data, *training_->model,
-                        [&] {
-                            return std::exchange(asked, true) ? std::vector<Point>()
-                                                              : std::vector<Point>{model};
-                        },
-                        [&](const Scored& one) { result = one; });
-                    return result;
+                    return evaluator(recipes_->training_rows()).score_one(model);
                 }};
     }
 
 private:
+    // Rows that are scored stay in memory: rules that look at scores may ask for many models.
+    const Evaluator& evaluator(const std::shared_ptr<const ShardBlock>& rows)
+    {
+        if (!evaluator_) evaluator_.emplace(*training_->data, *training_->model, rows.get());
+        return *evaluator_;
+    }
+
     std::unique_ptr<Fleet> virtual_fleet(const Resumption* resumed)
     {
         const auto& training = *training_;
@@ -275,6 +272,7 @@ private:
     Optimizers optimizers_;
     std::optional<Computing> computing_;
     std::optional<Recipes> recipes_;
+    std::optional<Evaluator> evaluator_;
     std::unique_ptr<Fleet> fleet_;
 };
 

@@ -128,22 +128,30 @@ Shard shard_with(const DataSet& data, const ShardBlock& training)
 
 }  // namespace
 
-void evaluate_here(const DataSet& data, const Model& model, const NextModels& next,
-                   const TakeScored& scored, const ShardBlock* training)
+Evaluator::Evaluator(const DataSet& data, const Model& model, const ShardBlock* training)
+    : data_(data), model_(model),
+      shard_(training ? shard_with(data, *training)
+                      : evaluation_shard(data, evaluation_rows(data, 1, 0))),
+      parameters_(parameters_of(shard_, model)),
+      test_labels_(data.read(Split::test, 0, data.rows(Split::test)).label)
 {
-    const auto shard = training ? shard_with(data, *training)
-                                : evaluation_shard(data, evaluation_rows(data, 1, 0));
-    const auto parameters = parameters_of(shard, model);
-    const auto labels = data.read(Split::test, 0, data.rows(Split::test)).label;
+}
+
+Scored Evaluator::score_one(const Point& point) const
+{
+    std::vector<double> model(parameters_.size()), answer(scores_length(1, shard_, model_));
+    parameters_.gather(*point, model.data());
+    const std::span<const double> one = model, all = answer;
+    score({&one, 1}, shard_, model_, answer);
+    return combine_scores(data_, model_, 1, {&all, 1}, test_labels_)[0];
+}
+
+void Evaluator::score_all(const NextModels& next, const TakeScored& scored) const
+{
     for (auto models = next(); !models.empty(); models = next()) {
         std::vector<Scored> results(models.size());
-        in_parallel(models.size(), usable_cores(), [&](std::size_t i) {
-            std::vector<double> point(parameters.size()), answer(scores_length(1, shard, model));
-            parameters.gather(*models[i], point.data());
-            const std::span<const double> one = point, all = answer;
-            score({&one, 1}, shard, model, answer);
-            results[i] = combine_scores(data, model, 1, {&all, 1}, labels)[0];
-        });
+        in_parallel(models.size(), usable_cores(),
+                    [&](std::size_t i) { results[i] = score_one(models[i]); });
         for (const auto& result : results) scored(result);
     }
 }

@@ -65,11 +65,28 @@ std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std:
                                    std::span<const std::span<const double>> answers,
                                    std::span<const double> test_labels);
 
-/// Scores models on all rows in this process, a model on each core. Local.
-/// @param training  all training rows, if they are dense and in memory already; null: they are read
-/// @throws BadInput, Failure  as DataSet::read()
-void evaluate_here(const DataSet& data, const Model& model, const NextModels& next,
-                   const TakeScored& scored, const ShardBlock* training = nullptr);
+/// Scores models on all rows in this process. Local.
+class Evaluator {
+public:
+    /// Reads the rows, which stay in memory.
+    /// @param data, model  must outlive this object
+    /// @param training     all training rows, if they are dense and in memory already; null: they
+    ///                     are read
+    /// @throws BadInput, Failure  as DataSet::read()
+    Evaluator(const DataSet& data, const Model& model, const ShardBlock* training = nullptr);
+
+    /// Scores models until there are no more, a model on each core.
+    void score_all(const NextModels& next, const TakeScored& scored) const;
+    /// Scores one model. O(entries).
+    Scored score_one(const Point& point) const;
+
+private:
+    const DataSet& data_;
+    const Model& model_;
+    Shard shard_;
+    Support parameters_;
+    std::vector<double> test_labels_;
+};
 
 /// The same of a model that was offered with a round.
 using TakeLive = std::function<void(std::int64_t round, const Scored&)>;

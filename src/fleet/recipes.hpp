@@ -123,8 +123,10 @@ public:
     /// Frees a contribution; its handle may be given out again.
     void release(std::size_t handle);
 
+    /// All training rows, if they are dense and not coded; else null.
+    const std::shared_ptr<const ShardBlock>& training_rows() const { return training_; }
     /// Frees all shards at the end of a run. Nothing may be computed any more.
-    /// @return all training rows, if they are dense and not coded; else null
+    /// @return training_rows()
     std::shared_ptr<const ShardBlock> give_up_rows();
 
 private:

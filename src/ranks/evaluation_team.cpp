@@ -172,7 +172,7 @@ void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, c
                            const NextModels& next, const TakeScored& scored)
 {
     if (endpoint.size() == 1) {
-        evaluate_here(data, model, next, scored);
+        Evaluator(data, model).score_all(next, scored);
         return;
     }
     EvaluationMember member(endpoint, data, model);

@@ -446,7 +446,7 @@ void RankFleet::evaluate(const NextModels& next, const TakeScored& scored)
     // The share of a worker that dies would be missing anyway.
     membership_.replace_no_more();
     const auto scorers = choose_scorers();
-    if (scorers.empty()) return evaluate_here(data_, model_, next, scored);
+    if (scorers.empty()) return Evaluator(data_, model_).score_all(next, scored);
     std::vector<int> ranks;
     for (const auto worker : scorers) {
         forgets(worker);
@@ -475,7 +475,7 @@ void RankFleet::evaluate(const NextModels& next, const TakeScored& scored)
     auto left = team.take_back();
     if (left.empty()) return;
     const auto rest = [&] { return left.empty() ? next() : std::exchange(left, {}); };
-    evaluate_here(data_, model_, rest, scored);
+    Evaluator(data_, model_).score_all(rest, scored);
 }
 
 }  // namespace quorate
