@@ -58,11 +58,12 @@ def verdicts(paper, claims):
 
 
 def papers_page(template, experiments):
-    """Raises KeyError of a paper without claims, and ValueError of those without a section."""
+    """Raises ValueError of papers without claims, and of those without a section."""
     claims = claims_of(experiments)
-    page = re.sub(
-        "^@paper (.*)@$", lambda at: verdicts(at[1], claims.pop(at[1])), template, flags=re.M
-    )
+    place = re.compile("^@paper (.*)@$", re.M)
+    if missing := set(place.findall(template)) - set(claims):
+        raise ValueError(f"docs/experiments.md has no claims of {', '.join(sorted(missing))}")
+    page = place.sub(lambda at: verdicts(at[1], claims.pop(at[1])), template)
     if claims:
         raise ValueError(f"jobs/papers.md.in has no section of {', '.join(claims)}")
     return page
@@ -70,4 +71,7 @@ def papers_page(template, experiments):
 
 if __name__ == "__main__":
     pages = [REPOSITORY / "jobs/papers.md.in", REPOSITORY / "docs/experiments.md"]
-    sys.stdout.write(papers_page(*(page.read_text(encoding="utf-8") for page in pages)))
+    try:
+        sys.stdout.write(papers_page(*(page.read_text(encoding="utf-8") for page in pages)))
+    except ValueError as error:
+        sys.exit(f"jobs/papers_page.py: {error}")

@@ -31,9 +31,9 @@ namespace quorate {
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
-    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "dry", "latency",
-                             "bandwidth", "port", "memory-bandwidth", "nodes", "aggregate",
-                             "events", "standby", "load-time", "checkpoint", "resume"})
+    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "load-slope", "dry",
+                             "latency", "bandwidth", "port", "memory-bandwidth", "nodes",
+                             "aggregate", "events", "standby", "load-time", "checkpoint", "resume"})
         if (settings.given(name))
             settings.refuse(name,
                             ", but --replay takes times and workers from its trace: leave "

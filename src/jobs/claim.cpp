@@ -2,6 +2,7 @@
 #include "jobs/claim.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -20,9 +21,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::vector<std::string> line_names = {"paper", "says",    "source", "there",
-                                             "here",  "measure", "of",     "beside",
-                                             "where", "pairs",   "best",   "not-comparable"};
+const std::vector<std::string> line_names = {
+    "paper",  "says",  "source", "there", "here",         "measure",       "of",
+    "beside", "where", "pairs",  "best",  "best-of-pair", "not-comparable"};
 const std::vector<std::string> measures = {"time",      "round-time", "decode-error", "time-to",
                                            "rounds-to", "final",      "work"};
 
@@ -71,6 +72,9 @@ void refuse_incomplete(const Claim& claim)
         throw BadInput(
             fmt::format("{}claim {} has a paper's number and no source: write source = WORK, PLACE",
                         claim.lines.at("paper").origin, claim.name));
+    if (claim.lines.contains("best") && claim.lines.contains("best-of-pair"))
+        throw BadInput(fmt::format("{}claim {} has best and best-of-pair: leave one out",
+                                   claim.lines.at("best-of-pair").origin, claim.name));
     const auto& measure = claim.lines.at("measure");
     const auto word = measure.text.substr(0, measure.text.find(' '));
     if (std::ranges::find(measures, word) == measures.end())
@@ -126,7 +130,18 @@ Choice options_of(const IniValue& line, const Experiment& experiment,
     return all;
 }
 
-// One side of a claim: its runs, at most one for each value of the options `pairs` and `best`.
+// The values that a run has of the options of which the best one counts: "0.1, 27".
+std::string candidate(const Claim& claim, const ManifestRow& row)
+{
+    std::vector<std::string> all;
+    for (const auto* line : {"best", "best-of-pair"})
+        if (const auto found = claim.lines.find(line); found != claim.lines.end())
+            for (const auto& option : values_of(found->second)) all.push_back(row.value(option));
+    return fmt::format("{}", fmt::join(all, ", "));
+}
+
+// One side of a claim: its runs, at most one for each value of the option `pairs` and each
+// candidate.
 struct Side {
     std::vector<Json> runs = {};
     std::set<std::string> pairs = {};
@@ -152,7 +167,7 @@ Side side_of(const Claim& claim, const char* name, const Experiment& experiment,
             return row.value(option.first) == option.second;
         };
         if (!std::ranges::all_of(wanted, has)) continue;
-        const auto pair = row.value(pairs), best = row.value(claim.text("best"));
+        const auto pair = row.value(pairs), best = candidate(claim, row);
         const auto [at, fresh] = seen.emplace(std::pair(pair, best), row.number);
         if (!fresh)
             throw BadInput(fmt::format(
@@ -206,6 +221,7 @@ std::string claims_text(const Experiment& experiment, const Manifest& manifest, 
         one["says"] = claim.text(claim.lines.contains("says") ? "says" : "paper");
         for (const auto* line : {"source", "there", "here", "measure", "where", "best"})
             one[line] = claim.text(line);
+        one["best_of_pair"] = claim.text("best-of-pair");
         one["pairs"] = pairs;
         one["not_comparable"] = claim.text("not-comparable");
         one["of"] = described("of", of);

@@ -102,6 +102,9 @@ std::vector<Option> straggler_options()
          "it needs --row-time"},
         {"row-time", "SECONDS|FILE", "0",
          "seconds that a worker takes for each row at least; FILE: as in that trace"},
+        {"load-slope", "recorded|SECONDS", "recorded",
+         "further seconds of a recorded delay for each unit of load, a share of the training rows; "
+         "needs --delay trace:FILE"},
         byzantine_option(),
         events_option(),
         {"on-loss", "reencode|wait|stop", "reencode",
@@ -248,13 +251,25 @@ MakeCoding code_maker(const Training& training, const Settings& given, std::int6
     };
 }
 
+// Reads recorded times. @throws BadInput
+WorkerTimes times_to_replay(const Settings& settings, const std::string& path)
+{
+    auto times = trace::read_times(path);
+    if (settings.text("load-slope") != "recorded") times.slope = settings.seconds("load-slope");
+    return times;
+}
+
 void make_stragglers(Training& training)
 {
     const auto& settings = training.settings;
+    if (settings.given("load-slope") && !settings.text("delay").starts_with("trace:"))
+        settings.refuse("load-slope",
+                        ", but only recorded delays have a load: leave it out, or give them as "
+                        "--delay trace:FILE");
     const auto made = [&](DelaySetup setup) {
         setup.seed = training.seed;
         setup.machines = most_workers(training) + training.standby;
-        setup.read_times = trace::read_times;
+        setup.read_times = [&](const auto& path) { return times_to_replay(settings, path); };
         return chosen(delays(), settings, setup.option).make(settings, setup);
     };
     training.delays = made({});

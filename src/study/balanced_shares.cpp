@@ -55,7 +55,7 @@ std::vector<Pace> paces(const Settings& settings, std::int64_t rows)
                       {"rows", std::to_string(rows)},
                       {"trace-arrivals", "all"},
                       {"rounds", std::to_string(rounds)}};
-    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "seed"})
+    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "load-slope", "seed"})
         values.emplace(name, settings.text(name));
     const auto trace = simulate(make_settings(simulation_options(), values));
     std::vector<std::vector<double>> delays(static_cast<std::size_t>(workers)), times = delays;

@@ -26,6 +26,7 @@ PLAIN = {
     "measure": "time-to loss=0.6",
     "where": "",
     "best": "",
+    "best_of_pair": "",
     "pairs": "seed",
     "not_comparable": "",
 }
@@ -176,6 +177,15 @@ def test_each_side_has_its_best_step(folder):
     assert [side.best for side in claim.sides] == ["step 2", "step 1"]
     assert claim.interval == pytest.approx((2, 2, 2)) and claim.verdict[0] == "reproduced"
     assert "(step 2)" in claim.question
+
+
+def test_each_pair_may_have_its_own_best(folder):
+    of = {"0.1, 27": [1, 1, 1, 3, MISSED], "1, 9": [3, MISSED, 3, 1, 1]}
+    (claim,) = claims.read_claims(folder(of, [2] * 5, best_of_pair="mu, lambda"))
+    assert claim.interval == pytest.approx((2, 2, 2)) and claim.verdict[0] == "reproduced"
+    assert claim.question.startswith(
+        "time-to loss=0.6, scheme=of (the best mu, lambda of each pair) beside scheme=beside"
+    )
 
 
 @pytest.mark.parametrize(

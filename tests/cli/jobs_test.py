@@ -364,6 +364,16 @@ def test_a_claim_names_the_runs_of_both_sides(tmp_path):
     assert (tmp_path / "simulate" / "claims.json").exists()
 
 
+def test_each_pair_of_a_claim_may_have_the_best_of_several_options(tmp_path):
+    grid = "[scheme frc]\nstep = 1, 2\nbatch = 4, 8\n[claim it]\n"
+    text = CLAIMED.replace("[claim it]\n", grid) + CLAIM + "best-of-pair = step, batch\n"
+    ok(script(tmp_path, text))
+    (claim,) = json.loads((tmp_path / "out" / "claims.json").read_text())["claims"]
+    assert (claim["best"], claim["best_of_pair"]) == ("", "step, batch")
+    found = {(run["pair"], run["best"]) for run in claim["of"]["runs"]}
+    assert found == {(s, b) for s in "12" for b in ("1, 4", "1, 8", "2, 4", "2, 8")}
+
+
 def test_papers_say_numbers_ranges_and_percent(tmp_path):
     for paper, low, high in [("3", 3, 3), ("2..5", 2, 5), ("2..", 2, None), ("50 % less", 2, 2)]:
         ok(script(tmp_path, CLAIMED + CLAIM + f"paper = {paper}\nsource = X\n"))
@@ -381,6 +391,7 @@ def test_papers_say_numbers_ranges_and_percent(tmp_path):
         (CLAIM + "paper = 100 % less\nsource = X\n", ["x.ini:9: paper is 100 % less"]),
         (CLAIM + "paper = 2\n", ["x.ini:9: ", "no source"]),
         (CLAIM + "best =\n", ["x.ini:9: best is empty"]),
+        (CLAIM + "best = step\nbest-of-pair = step\n", ["x.ini:10: ", "leave one out"]),
         (CLAIM.replace("time", "beauty"), ["x.ini:6: measure is beauty", "round-time"]),
         ("of = scheme=frc\n", ["x.ini:6: claim it does not say measure"]),
         (CLAIM.replace("=frc", "=agc"), ["x.ini:7: claim it has no runs for of = scheme=agc"]),
@@ -416,6 +427,7 @@ def test_all_claims_are_simulated_and_written_down(tmp_path):
     shutil.copy(REPOSITORY / "docs" / "data.md", tmp_path / "docs")
     shutil.copytree(REPOSITORY / "jobs", tmp_path / "jobs", ignore=shutil.ignore_patterns("*.ini"))
     shutil.copytree(REPOSITORY / "env", tmp_path / "env")
+    (tmp_path / "jobs" / "papers.md.in").write_text("# Papers\n\n@paper Work 2026@\n")
     text = CLAIMED.replace("1..2", "1..5").replace("[claim", "dry = on\n[claim", 1) + CLAIM
     text = text.replace("frc", "ignore, frc", 1)
     text = text.replace("dry = on", "dry = on\ndelay = exponential:0.05\nsummary = of ours")
@@ -425,12 +437,18 @@ def test_all_claims_are_simulated_and_written_down(tmp_path):
     written(tmp_path / "jobs", "commands = run\n" + text, "over-mpi.ini")
     env = {"QUORATE": str(QUORATE), "B": "b"}
     run_claims = (tmp_path / "jobs" / "claims", tmp_path)
+    paper = tmp_path / "docs" / "papers.md"
 
     done = run_bash(*run_claims, env, "tiny")
     assert "holds" in ok(done) and done.stderr.startswith("tiny: ")
     assert not (tmp_path / "docs/experiments.md").exists()
     assert not (tmp_path / "b/jobs/seedless").exists()
-    assert ok(run_bash(*run_claims, env)).endswith("docs/experiments.md\n")
+    done = run_bash(*run_claims, env)
+    assert done.returncode == 1 and not paper.exists()
+    assert "papers_page.py: docs/experiments.md has no claims of Work 2026\n" in done.stderr
+    (tmp_path / "jobs" / "papers.md.in").write_text("# Papers\n")
+    assert ok(run_bash(*run_claims, env)).endswith("docs/experiments.md docs/papers.md\n")
+    assert paper.read_text() == "# Papers\n"
     traces = (tmp_path / "b" / "jobs" / "tiny" / "simulate").glob("*.h5")
     assert sorted({path.name.split("-")[1] for path in traces}) == ["frc", "uncoded"]
     page = (tmp_path / "docs" / "experiments.md").read_text()

@@ -114,6 +114,28 @@ def test_delays_are_replayed_from_a_trace_and_from_csv(gaussians, tmp_path):
     assert numpy.allclose(one["time"], numpy.cumsum([2, 12, 22, 32]))
 
 
+def test_recorded_times_follow_the_load_as_told(tmp_path):
+    # Recorded at half the load.
+    times = tmp_path / "x.csv"
+    times.write_text("worker,round,seconds,load\n0,0,3,0.5\n1,0,3,0.5\n")
+    words = ["--dry", "--workers", 2, "--rounds", 1, "--delay", f"trace:{times}"]
+    for slope, seconds in [("recorded", 3), ("0", 3), ("4", 5), ("500ms", 3.25)]:
+        trace = simulate(
+            tmp_path / f"{slope}.h5",
+            *words,
+            "--load-slope",
+            slope,
+            "--scheme",
+            "frc",
+            "--stragglers",
+            1,
+        )
+        assert trace["time"][-1] == pytest.approx(seconds), slope
+    assert "--load-slope is fast: give seconds" in refused(tmp_path, *words, "--load-slope", "fast")
+    words = ["--dry", "--workers", 2, "--delay", "exponential:1", "--load-slope", 1]
+    assert "but only recorded delays have a load" in refused(tmp_path, *words)
+
+
 @pytest.mark.parametrize(
     "rows, message",
     [

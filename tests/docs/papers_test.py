@@ -59,5 +59,5 @@ def test_a_paper_has_the_lines_of_its_claims():
 def test_a_paper_and_its_section_go_together():
     with pytest.raises(ValueError, match="has no section of They, 2020"):
         papers_page("# Of none\n", EXPERIMENTS)
-    with pytest.raises(KeyError, match="Others"):
+    with pytest.raises(ValueError, match="no claims of Others"):
         papers_page("@paper They, 2020@\n@paper Others@\n", EXPERIMENTS)

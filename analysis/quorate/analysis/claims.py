@@ -141,11 +141,12 @@ def read_side(
     found: dict[str, Any],
     refined: Refined,
     cost: Cost,
-    best: str,
+    words: dict[str, Any],
     read: Callable[[Path], Trace],
 ) -> Side:
     """Reads the runs that are complete."""
     traces = {}
+    best, of_pair = words["best"], words["best_of_pair"]
     more = refined.runs(found["runs"], best)
     runs = [*found["runs"], *more]
     for run in runs:
@@ -155,21 +156,26 @@ def read_side(
             traces[run["best"], run["pair"]] = read(path)
     costs = {key: cost(trace) for key, trace in traces.items()}
     tried = dict.fromkeys(value for value, _ in traces)
-    grid = Grid(best, {v: rank([c for k, c in costs.items() if k[0] == v]) for v in tried})
-    chosen = grid.best
+    scores = {v: rank([c for k, c in costs.items() if k[0] == v]) for v in tried}
+    grid = Grid(best, {} if of_pair else scores)
+    chosen = {pair: grid.best for _, pair in traces}
+    if of_pair:
+        for pair in chosen:
+            chosen[pair] = min(tried, key=lambda v: rank([costs.get((v, pair), inf)]))
     like: dict[str, list[int]] = {}
     for run in found["runs"]:
         if run["best"] and "run" in run:
             like.setdefault(run["pair"], []).append(run["run"])
-    numbers = {pair: costs[value, pair] for value, pair in traces if value == chosen}
+    kept = {pair: (value, pair) for value, pair in traces if value == chosen[pair]}
+    several = f"the best {of_pair} of each pair" if of_pair and len(tried) > 1 else ""
     return Side(
         options=found["options"],
         wanted=len(runs),
         complete=len(traces),
-        runs={pair: trace for (value, pair), trace in traces.items() if value == chosen},
-        costs=numbers,
-        best=f"{best} {brief(chosen)}" if chosen and numbers else "",
-        at_end=is_end(chosen, tried),
+        runs={pair: traces[key] for pair, key in kept.items()},
+        costs={pair: costs[key] for pair, key in kept.items()},
+        best=f"{best} {brief(grid.best)}" if grid.best and kept else several,
+        at_end=is_end(grid.best, grid.scores),
         grid=grid,
         like=like,
         further=len({run["best"] for run in more}),
@@ -406,8 +412,7 @@ def read_claims(folder: str, read: Callable[[Path], Trace] | None = None) -> lis
             except BadInput as error:
                 raise BadInput(f"{words['origin']}claim {words['name']}: {error}") from error
             of, beside = (
-                read_side(words[side], refined, cost, words["best"], read)
-                for side in ("of", "beside")
+                read_side(words[side], refined, cost, words, read) for side in ("of", "beside")
             )
             claims.append(Claim(found["experiment"], found["summary"], words, of, beside))
         return claims
