@@ -351,6 +351,7 @@ std::vector<Option> job_options()
          "hosts, one a line, with ranks as HOST:4 or HOST slots=4; for --cluster hosts"},
         {"max-runs", "N", "",
          "most runs that lists may expand to; default: 1000, of simulations 10000"},
+        {"retired", "", "", "accept the profile of a machine that is no more"},
         {"check", "", "", "say what rules of the cluster are broken, and write nothing"},
     };
 }
@@ -363,6 +364,13 @@ JobPlan make_job_plan(const Settings& settings)
         throw BadInput("which machine? Give --cluster NAME; quorate list clusters has them");
     JobPlan plan{.profile = read_profile(settings.text("cluster")),
                  .new_manifest = settings.on("experiment")};
+    if (!plan.profile.retired.empty() && !settings.on("retired"))
+        settings.refuse("cluster", fmt::format(", which is retired: use --cluster {}, or give "
+                                               "--retired for scripts as they were",
+                                               plan.profile.retired));
+    if (plan.profile.retired.empty() && settings.on("retired"))
+        settings.refuse("retired", fmt::format(", but the machine of {} is in use: leave it out",
+                                               plan.profile.name));
     plan.request.kind = settings.one_of("command", {"run", "simulate", "tune"}) == "run"
                             ? RunKind::run
                             : RunKind::simulate;

@@ -119,6 +119,8 @@ std::map<std::string, std::function<void(const IniValue&)>> keys_of(Profile& p)
         {"scratch", text(p.scratch)},
         {"read-only", text(p.read_only)},
         {"instructions", text(p.instructions)},
+        {"tried", word<bool>(p.tried, yes_or_no)},
+        {"retired", text(p.retired)},
     };
 }
 

@@ -28,6 +28,8 @@ struct Profile {
     MemoryRequest memory_request = MemoryRequest::none;
     GpuRequest gpu_request = GpuRequest::none;
     bool whole_nodes = false;
+    bool tried = true;    // runs of Quorate were made there
+    std::string retired;  // the name of the machine in its place; empty: it is in use
     std::optional<bool> internet;
     Account account = Account::optional;
     std::string partition, directives, modules, preload, mpi, launcher, binding, keep_going,

@@ -29,6 +29,8 @@ def scripts(tmp_path_factory):
             words += ["--hostfile", folder / "machines"]
         else:
             words += ["--account", "def-someone", "--mail", "someone@example.org"]
+        if profile == "niagara":
+            words.append("--retired")
         if profile == "trillium-gpu":
             words += ["--gpus-per-task", "1"]
         env = {"SCRATCH": str(folder), "HOME": "/nowhere", "SBATCH_ACCOUNT": ""}

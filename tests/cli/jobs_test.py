@@ -883,6 +883,9 @@ GPU = ["--gpus-per-task", "1"]
 GPUS = SLURM + "gpus = 4\ngpu-request = {}\n"
 
 RULES = {
+    "retired": ("niagara", BASE, PAYS, HERE, "use --cluster trillium, or give --retired"),
+    "not_retired": ("narval", BASE, [*PAYS, "--retired"], {}, "narval is in use: leave it out"),
+    "untried": ("narval", BASE, PAYS, {}, "warning: narval: no run was made there yet"),
     "account": ("narval", BASE, [], {}, "jobs need an account: give --account"),
     "account_too": (
         "trillium",
@@ -1083,7 +1086,8 @@ def test_what_keeps_all_rules_is_said_nothing_about(tmp_path):
     env = {"SCRATCH": str(tmp_path), "HOME": "/nowhere", "PROJECT": "/nowhere"}
     done = script(tmp_path, text, "--check", *PAYS, cluster="trillium", env=env)
     assert done.returncode == 0
-    assert [line for line in done.stderr.splitlines() if "built with" not in line] == []
+    known = ("built with", "no run was made there yet")
+    assert [x for x in done.stderr.splitlines() if not any(one in x for one in known)] == []
     done = script(tmp_path, BASE, "--check")
     assert (done.returncode, done.stdout) == (0, "")
     assert OPEN_MPI or done.stderr == ""

@@ -1,5 +1,5 @@
 #!/bin/bash
-# made by: quorate script --experiment REPOSITORY/tests/golden/experiment.ini --cluster niagara --output FOLDER/niagara --time 3h --account def-someone --mail someone@example.org
+# made by: quorate script --experiment REPOSITORY/tests/golden/experiment.ini --cluster niagara --output FOLDER/niagara --time 3h --account def-someone --mail someone@example.org --retired
 # 6 runs of 16 ranks
 #SBATCH --job-name=experiment
 #SBATCH --account=def-someone
@@ -17,8 +17,6 @@
 set -eo pipefail
 cd FOLDER/niagara
 export SLURM_EXPORT_ENV=ALL
-module purge
-module load CCEnv StdEnv/2020 gcc/9.3.0
 # Whether hosts and ranks will do: mpirun --bind-to core --map-by ppr:16:node:pe=2 -n 16 QUORATE doctor --threads 2 --resilient
 rc=0
 mpirun --bind-to core --map-by ppr:16:node:pe=2 -n 16 QUORATE run --manifest manifest.tsv --row "$SLURM_ARRAY_TASK_ID" --resume --walltime 10800 --stop-before 300 || rc=$?

@@ -239,6 +239,8 @@ def test_slurm_with_the_nodes_and_limits_of_a_profile_takes_its_scripts(
     text = RUN.replace("workers = 4", "workers = 15").replace("seed = 1", "seed = 1..3")
     words = [*experiment(tmp_path, text + "rounds = 5\nresilient = on\n" + DATA), "--cluster"]
     words += [profile, "--account", "def-x", "--mail", "me@example.org", "--time", "3h"]
+    if profile == "niagara":
+        words.append("--retired")
     if profile == "trillium-gpu":
         words += ["--gpus-per-task", "1"]
     env = {"SCRATCH": str(tmp_path), "HOME": "/nowhere", "SBATCH_ACCOUNT": ""}
