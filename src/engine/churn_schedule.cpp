@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
@@ -16,6 +17,8 @@
 namespace quorate {
 
 namespace {
+
+constexpr std::string_view max_away = "max-away=";
 
 constexpr const char* grammar =
     "write TIME leave|join|kill WORKER, with TIME in seconds (3.5, 50ms, 2min) or rounds "
@@ -63,9 +66,10 @@ std::vector<std::size_t> numbers_of(const std::string& text, int workers)
 
 Option events_option()
 {
-    return {"events", "EVENTS|FILE|random:leave=P,join=P,least=N", "",
+    return {"events", "EVENTS|FILE|max-away=N|random:leave=P,join=P,least=N", "",
             "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
-            "seconds or rounds; random: before each round each worker leaves with a probability, "
+            "seconds or rounds; max-away: before each round 0 to N workers are away, each number "
+            "as likely; random: before each round each worker leaves with a probability, "
             "unless only N are left, and each that is away joins; random:change=P,numbers=N+N*W: "
             "with a probability their number is drawn again from these, each as often as its "
             "weight W"};
@@ -76,10 +80,24 @@ ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_
 {
     if (!settings.on("events")) return;
     const auto& text = settings.text("events");
-    if (text.starts_with("random"))
+    if (text.starts_with(max_away))
+        read_most_away(settings, text.substr(max_away.size()), workers);
+    else if (text.starts_with("random"))
         read_chance(settings, text, workers);
     else
         read(settings, text_of(settings), workers);
+}
+
+void ChurnSchedule::read_most_away(const Settings& settings, const std::string& text, int workers)
+{
+    const auto most = to_integer(text);
+    if (!most || *most < 1 || *most >= workers)
+        settings.refuse("events", fmt::format(", and of {} workers 1 to {} may be away: write {}N",
+                                              workers, workers - 1, max_away));
+    chance_.emplace();
+    chance_->change = 1;
+    for (std::int64_t away = 0; away <= *most; ++away)
+        chance_->numbers.push_back(static_cast<std::size_t>(workers - away));
 }
 
 void ChurnSchedule::read_chance(const Settings& settings, const std::string& text, int workers)

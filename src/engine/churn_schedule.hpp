@@ -22,7 +22,7 @@ public:
     ChurnSchedule() = default;
     /// Reads the plan.
     /// @param settings  its option `events` holds "3.0 leave 4; 100r join 4; 7.5 kill 2" (times in
-    ///                  seconds or rounds), the name of a file of such events,
+    ///                  seconds or rounds), the name of a file of such events, max-away=N,
     ///                  random:leave=P,join=P,least=N or random:change=P,numbers=N+N*W
     /// @param workers   of the run, numbered from 0
     /// @param seed      of the random changes
@@ -58,6 +58,7 @@ private:
     };
     std::vector<Change> planned_by(std::int64_t round);
     void read(const Settings& settings, const std::string& text, int workers);
+    void read_most_away(const Settings& settings, const std::string& text, int workers);
     void read_chance(const Settings& settings, const std::string& text, int workers);
     void each_by_chance(Stream& stream, const MembershipTable& members,
                         std::vector<Change>& all) const;

@@ -143,6 +143,16 @@ def test_a_random_number_of_workers_is_one_of_those_given(tmp_path):
     assert times[1] > max(times[0], times[2])
 
 
+def test_at_most_so_many_workers_are_away(tmp_path):
+    changes, _ = simulate(tmp_path / "a.h5", "--rounds", 200, "--events", "max-away=2")
+    here, away = 6, {}
+    for time, kind, _ in changes:
+        here += {JOINED: 1, LEFT: -1}.get(kind, 0)
+        away[time] = 6 - here
+    times = [list(away.values()).count(number) for number in range(3)]
+    assert sum(times) == len(away) and min(times) > 20
+
+
 def test_events_come_from_a_file(tmp_path):
     path = tmp_path / "events.txt"
     path.write_text("# a comment\n2.5 leave 4  # and one more\n\n5s join 4\n")
@@ -169,6 +179,8 @@ def test_events_come_from_a_file(tmp_path):
         (["--events", "random:change=0.1,numbers=2*x"], "where 'numbers=2*x' is wrong"),
         (["--events", "random:change=0.1"], "where change and numbers stand alone or for nothing"),
         (["--events", "random:change=1,numbers=2,leave=0.1"], "stand alone or for nothing"),
+        (["--events", "max-away=6"], "of 6 workers 1 to 5 may be away: write max-away=N"),
+        (["--events", "max-away=two"], "write max-away=N"),
         (["--on-loss", "panic"], "--on-loss is panic; known: reencode, wait or stop"),
         (["--standby", "-1"], "--standby is -1"),
         (["--timeout", "soon"], "--timeout is soon"),
