@@ -31,7 +31,8 @@ enum class Purpose : std::uint32_t {
     probe = 8,
     placement = 9,
     membership = 10,
-    folds = 11
+    folds = 11,
+    scored_rows = 12
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

@@ -39,7 +39,7 @@ int evaluate(const Settings& settings)
     if (!good) return exit_bad_input;
     const auto& run = *recorded;
     if (endpoint.rank() != 0) {
-        evaluate_on_all_ranks(endpoint, run.data, *run.model, {}, {});
+        evaluate_on_all_ranks(endpoint, run.scoring(), {}, {});
         return exit_done;
     }
     // All ranks have read the trace, because all_agree() waits for them. So this one may write to
@@ -48,11 +48,10 @@ int evaluate(const Settings& settings)
     std::set<std::int64_t> scored;
     for (const auto& row : run.trace.evaluations) scored.insert(row.round);
     const auto before = scored.size();
-    const auto last =
-        score_kept(trace, run.trace.rounds, scored, run.width(), run.regularizer,
-                   [&](const auto& next, const auto& add) {
-                       evaluate_on_all_ranks(endpoint, run.data, *run.model, next, add);
-                   });
+    const auto last = score_kept(trace, run.trace.rounds, scored, run.width(), run.regularizer,
+                                 [&](const auto& next, const auto& add) {
+                                     evaluate_on_all_ranks(endpoint, run.scoring(), next, add);
+                                 });
     trace.close();
     if (settings.on("quiet")) return exit_done;
     say(fmt::format("{}: {} models scored, {} were before\n", path, scored.size() - before,

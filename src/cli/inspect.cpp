@@ -49,14 +49,17 @@ Json row_as_json(const Row& row)
 }
 
 // Adds how far the objective of the last scored model is above the reference optimum, and which
-// model was the first within 1e-1, ..., 1e-6 of it. Adds nothing if no optimum is known.
+// model was the first within 1e-1, ..., 1e-6 of it. Adds nothing if no optimum is known, or if only
+// some rows were scored.
 void add_gap(Json& json, const trace::Trace& trace, const std::string& data)
 {
     const auto optimum =
         known_optimum(data, std::stoll(trace.attributes.at("rows")), trace.text(data_attribute),
                       {trace.attributes.at("model"), std::stod(trace.attributes.at("l2")),
                        std::stod(trace.attributes.at("l1"))});
-    if (!optimum || trace.evaluations.empty()) return;
+    const auto scored = trace.text("scored_rows");
+    const bool all_rows = scored.empty() || scored == trace.text("rows");
+    if (!optimum || trace.evaluations.empty() || !all_rows) return;
     json["optimum"] = {{"objective", optimum->objective},
                        {"bound", optimum->bound},
                        {"gradient_norm", json_number<Json>(optimum->gradient_norm)},

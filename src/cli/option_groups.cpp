@@ -25,17 +25,18 @@ constexpr Names of_training[] = {
     {"data and model", "data model init l2 l1"},
     {"scheme", "scheme workers threads coordinator-threads batch seed"},
     {"optimiser",
-     "optimizer inner-optimizer inner-state step schedule warmup clip rounds stop-at patience "
-     "on-divergence"},
-    {"stragglers", "delay slowdown row-time byzantine"},
+     "optimizer inner-optimizer inner-state step schedule warmup clip rounds stop-at stop-for "
+     "patience on-divergence"},
+    {"stragglers", "delay slowdown row-time load-slope byzantine"},
     {"simulation",
      "dry rows columns nodes latency bandwidth port memory-bandwidth load-time replay"},
     {"resilience",
      "checkpoint checkpoint-every memory-checkpoint-every resume stop-before walltime resilient "
-     "standby timeout events on-loss"},
+     "standby timeout events on-loss unsaved"},
     {"messages", "transport aggregate wire"},
     {"output",
-     "trace folder overwrite unsaved evaluate evaluate-every trace-arrivals trace-weights log"},
+     "trace folder overwrite evaluate evaluate-every evaluate-rows trace-arrivals trace-weights "
+     "log"},
     {"experiments", "manifest row"},
     common};
 

@@ -23,7 +23,7 @@ Attempt work(const Settings& settings, transport::Endpoint& endpoint, const Join
 {
     auto training = training_of_ranks(settings, endpoint.size(), join_reply.began_with);
     RankWorker worker(
-        endpoint, *training.data, training.computing(), training.engine.reencode,
+        endpoint, training.scoring(), training.computing(), training.engine.reencode,
         [&](const Ownership& ownership, transport::Relay& relay) {
             own_share(training, ownership, relay, endpoint.size());
         },

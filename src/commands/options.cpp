@@ -42,9 +42,10 @@ std::vector<Option> common_options()
 std::vector<Option> run_options()
 {
     auto options = common_options();
-    options.push_back({"evaluate", "after|live", "after",
-                       "score models after the run, or on a spare rank, the last one, as it comes "
-                       "round to them; the others after the run"});
+    options.push_back(
+        {"evaluate", "after|live", "after",
+         "score models after the run; or on a spare rank, the last one, which skips models "
+         "that come while it scores another, but not the last"});
     options.push_back(
         {"transport", "shared|messages", "shared",
          "how points, contributions and messages travel on the coordinator's host: in "

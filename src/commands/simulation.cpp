@@ -217,7 +217,7 @@ private:
     // Rows that are scored stay in memory: rules that look at scores may ask for many models.
     const Evaluator& evaluator(const std::shared_ptr<const ShardBlock>& rows)
     {
-        if (!evaluator_) evaluator_.emplace(*training_->data, *training_->model, rows.get());
+        if (!evaluator_) evaluator_.emplace(training_->scoring(), rows.get());
         return *evaluator_;
     }
 

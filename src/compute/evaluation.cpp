@@ -4,42 +4,9 @@
 #include <algorithm>
 
 #include "base/parallel.hpp"
-#include "code/partition.hpp"
 #include "compute/work.hpp"
 
 namespace quorate {
-
-namespace {
-
-// Of so many training rows, or of a share of them, which begins with a tile.
-std::int64_t tiles_of(std::int64_t rows) { return (rows + score_tile - 1) / score_tile; }
-
-}  // namespace
-
-int useful_scorers(const DataSet& data, int ranks)
-{
-    const auto tiles = std::max(std::int64_t{1}, tiles_of(data.rows(Split::train)));
-    return static_cast<int>(std::min(std::int64_t{ranks}, tiles));
-}
-
-EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer)
-{
-    const auto share = [&](std::int64_t rows) {
-        const auto [first, tiles] = partition(tiles_of(rows), scorers, scorer);
-        const auto begin = std::min(first * score_tile, rows);
-        return std::pair(begin, std::min((first + tiles) * score_tile, rows) - begin);
-    };
-    const auto [train, train_count] = share(data.rows(Split::train));
-    const auto [test, test_count] = share(data.rows(Split::test));
-    return {train, train_count, test, test_count};
-}
-
-Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows)
-{
-    const RowSet sets[] = {{Split::train, rows.train_first, rows.train_count},
-                           {Split::test, rows.test_first, rows.test_count}};
-    return {data, std::span(sets).first(rows.test_count > 0 ? 2 : 1)};
-}
 
 namespace {
 
@@ -82,16 +49,16 @@ void score(std::span<const std::span<const double>> models, const Shard& shard, 
     }
 }
 
-std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,
+std::vector<Scored> combine_scores(const Scoring& scoring, std::size_t models,
                                    std::span<const std::span<const double>> answers,
                                    std::span<const double> test_labels)
 {
-    const auto outputs = static_cast<std::size_t>(model.outputs());
+    const auto outputs = static_cast<std::size_t>(scoring.model.outputs());
     const auto width = test_labels.size() * outputs;
     std::vector<double> losses(models), hits(models), scores(models * width);
     for (std::size_t scorer = 0; scorer < answers.size(); ++scorer) {
         const auto rows =
-            evaluation_rows(data, static_cast<int>(answers.size()), static_cast<int>(scorer));
+            scoring.rows.share(static_cast<int>(answers.size()), static_cast<int>(scorer));
         const auto tiles = static_cast<std::size_t>(tiles_of(rows.train_count));
         auto sums = answers[scorer];
         auto parts = answers[scorer].subspan(models * (tiles + 1));
@@ -106,12 +73,12 @@ std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std:
             parts = parts.subspan(count);
         }
     }
-    const auto count = static_cast<double>(data.rows(Split::train));
+    const auto count = static_cast<double>(scoring.rows.count(Split::train));
     std::vector<Scored> all;
     for (std::size_t i = 0; i < models; ++i)
-        all.push_back(
-            {losses[i] / count, hits[i] / count,
-             model.loss().quality(std::span(scores).subspan(i * width, width), test_labels)});
+        all.push_back({losses[i] / count, hits[i] / count,
+                       scoring.model.loss().quality(std::span(scores).subspan(i * width, width),
+                                                    test_labels)});
     return all;
 }
 
@@ -128,22 +95,23 @@ Shard shard_with(const DataSet& data, const ShardBlock& training)
 
 }  // namespace
 
-Evaluator::Evaluator(const DataSet& data, const Model& model, const ShardBlock* training)
-    : data_(data), model_(model),
-      shard_(training ? shard_with(data, *training)
-                      : evaluation_shard(data, evaluation_rows(data, 1, 0))),
-      parameters_(parameters_of(shard_, model)),
-      test_labels_(data.read(Split::test, 0, data.rows(Split::test)).label)
+Evaluator::Evaluator(const Scoring& scoring, const ShardBlock* training)
+    : scoring_(scoring), shard_(training && scoring.rows.all()
+                                    ? shard_with(scoring.data, *training)
+                                    : scoring.rows.read(scoring.data, scoring.rows.share(1, 0))),
+      parameters_(parameters_of(shard_, scoring.model)),
+      test_labels_(scoring.rows.test_labels(scoring.data))
 {
 }
 
 Scored Evaluator::score_one(const Point& point) const
 {
-    std::vector<double> model(parameters_.size()), answer(scores_length(1, shard_, model_));
-    parameters_.gather(*point, model.data());
-    const std::span<const double> one = model, all = answer;
-    score({&one, 1}, shard_, model_, answer);
-    return combine_scores(data_, model_, 1, {&all, 1}, test_labels_)[0];
+    const auto& model = scoring_.model;
+    std::vector<double> parameters(parameters_.size()), answer(scores_length(1, shard_, model));
+    parameters_.gather(*point, parameters.data());
+    const std::span<const double> one = parameters, all = answer;
+    score({&one, 1}, shard_, model, answer);
+    return combine_scores(scoring_, 1, {&all, 1}, test_labels_)[0];
 }
 
 void Evaluator::score_all(const NextModels& next, const TakeScored& scored) const

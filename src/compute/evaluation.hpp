@@ -9,30 +9,24 @@
 #include <vector>
 
 #include "compute/point.hpp"
-#include "data/shard.hpp"
+#include "compute/scored_rows.hpp"
 #include "model/model.hpp"
 
 namespace quorate {
 
-/// The rows that one scorer scores: a range of the training rows and one of the test rows.
-struct EvaluationRows {
-    std::int64_t train_first, train_count, test_first, test_count;
+/// What is scored, and on which rows.
+struct Scoring {
+    const DataSet& data;
+    const Model& model;
+    const ScoredRows& rows;
+
+    /// Elements of the model.
+    std::int64_t width() const { return model.parameters(data.columns()); }
 };
-
-/// Returns how many of so many ranks have training rows to score: each has at least one tile. O(1).
-int useful_scorers(const DataSet& data, int ranks);
-
-/// Returns the share of one scorer: whole tiles, as many as others have, to within one. O(1).
-EvaluationRows evaluation_rows(const DataSet& data, int scorers, int scorer);
-
-/// Reads a scorer's share. Block 0 holds the training rows, block 1 the test rows, if there are
-/// any. Local.
-/// @throws BadInput, Failure  as DataSet::read()
-Shard evaluation_shard(const DataSet& data, const EvaluationRows& rows);
 
 /// What is known of one model.
 struct Scored {
-    double train_loss;      // mean over the training rows, without regulariser
+    double train_loss;      // mean over the rows, without regulariser
     double train_accuracy;  // NaN if labels are not classes
     Quality test;
 };
@@ -47,7 +41,7 @@ std::size_t scores_length(std::size_t models, const Shard& shard, const Model& m
 
 /// Scores models on a shard's rows. Local. O(models x entries).
 /// @param models  each at the parameters that the shard's rows touch
-/// @param shard   as evaluation_shard() makes it
+/// @param shard   as ScoredRows::read() makes it
 /// @param out     receives scores_length() elements: for each model the sum of the training losses
 ///                of each tile, and the number of training rows that it classifies rightly; then
 ///                for each model its scores of the test rows, row by row
@@ -59,21 +53,21 @@ void score(std::span<const std::span<const double>> models, const Shard& shard, 
 /// Loss::quality costs.
 /// @param models       how many
 /// @param answers      of scorer 0, 1, ..., as score() writes them
-/// @param test_labels  of all test rows
+/// @param test_labels  of all test rows that are scored
 /// @return for each model, in order
-std::vector<Scored> combine_scores(const DataSet& data, const Model& model, std::size_t models,
+std::vector<Scored> combine_scores(const Scoring& scoring, std::size_t models,
                                    std::span<const std::span<const double>> answers,
                                    std::span<const double> test_labels);
 
-/// Scores models on all rows in this process. Local.
+/// Scores models in this process, on all rows that are scored. Local.
 class Evaluator {
 public:
     /// Reads the rows, which stay in memory.
-    /// @param data, model  must outlive this object
-    /// @param training     all training rows, if they are dense and in memory already; null: they
-    ///                     are read
+    /// @param scoring   what it refers to must outlive this object
+    /// @param training  all training rows, if they are dense and in memory already; null: rows are
+    ///                  read
     /// @throws BadInput, Failure  as DataSet::read()
-    Evaluator(const DataSet& data, const Model& model, const ShardBlock* training = nullptr);
+    explicit Evaluator(const Scoring& scoring, const ShardBlock* training = nullptr);
 
     /// Scores models until there are no more, a model on each core.
     void score_all(const NextModels& next, const TakeScored& scored) const;
@@ -81,8 +75,7 @@ public:
     Scored score_one(const Point& point) const;
 
 private:
-    const DataSet& data_;
-    const Model& model_;
+    Scoring scoring_;
     Shard shard_;
     Support parameters_;
     std::vector<double> test_labels_;
@@ -102,6 +95,8 @@ public:
     /// Gives the scores that are there, in the order of offer().
     /// @param all  waits for those of all models that it has taken; else it never waits
     virtual void collect(const TakeLive& scored, bool all) = 0;
+    /// Whether it has ended and takes no models any more.
+    virtual bool has_ended() = 0;
 };
 
 }  // namespace quorate

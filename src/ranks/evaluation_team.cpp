@@ -30,11 +30,6 @@ std::vector<std::span<const double>> decode_models(const transport::Bytes& bytes
     return models;
 }
 
-std::vector<double> labels_of_test(const DataSet& data)
-{
-    return data.read(Split::test, 0, data.rows(Split::test)).label;
-}
-
 // Which rows a rank scores, and whether these are all (`evaluate`).
 struct Order {
     EvaluationRows rows;
@@ -45,16 +40,16 @@ struct Order {
 
 // --- the side that has the models ----------------------------------------------------------------
 
-EvaluationTeam::EvaluationTeam(const DataSet& data, const Model& model,
-                               const std::vector<int>& ranks, transport::Pool& pool, Send send)
-    : data_(data), model_(model), pool_(pool), send_(std::move(send))
+EvaluationTeam::EvaluationTeam(const Scoring& scoring, const std::vector<int>& ranks,
+                               transport::Pool& pool, Send send)
+    : scoring_(scoring), pool_(pool), send_(std::move(send))
 {
     const auto count = static_cast<int>(ranks.size());
     for (const int rank : ranks) scorers_.push_back({rank});
     for (int i = 0; i < count; ++i)
         send_(scorers_[static_cast<std::size_t>(i)].rank, transport::Tag::evaluate,
-              encode_values(pool, Order{evaluation_rows(data, count, i), count == 1}));
-    if (count > 1) test_labels_ = labels_of_test(data);
+              encode_values(pool, Order{scoring.rows.share(count, i), count == 1}));
+    if (count > 1) test_labels_ = scoring.rows.test_labels(scoring.data);
 }
 
 EvaluationTeam::Scorer* EvaluationTeam::scorer(int rank)
@@ -84,7 +79,7 @@ bool EvaluationTeam::take(const transport::Message& message)
         return true;
     }
     if (message.tag != transport::Tag::ready || from->support) return false;
-    auto ready = decode_ready(*message.bytes, model_.parameters(data_.columns()));
+    auto ready = decode_ready(*message.bytes, scoring_.width());
     check_shard(ready.shard, rows_to_score);
     from->support = std::make_shared<const Support>(std::move(ready.support));
     for (const auto& models : asked_) send(*from, models);
@@ -115,7 +110,7 @@ std::vector<Scored> EvaluationTeam::scores()
     std::vector<std::span<const double>> answers;
     for (const auto& one : bytes)
         answers.push_back(MessageReader(*one).doubles(one->size() / sizeof(double)));
-    return combine_scores(data_, model_, models, answers, test_labels_);
+    return combine_scores(scoring_, models, answers, test_labels_);
 }
 
 std::vector<Point> EvaluationTeam::take_back()
@@ -138,29 +133,29 @@ transport::Message EvaluationMember::answer(const transport::Message& message)
 std::shared_ptr<transport::Bytes> EvaluationMember::load(const transport::Bytes& bytes)
 {
     const auto [rows, all] = MessageReader(bytes).get<Order>();
-    shard_.emplace(evaluation_shard(data_, rows));
+    shard_.emplace(scoring_.rows.read(scoring_.data, rows));
     has_all_rows_ = all != 0;
-    if (has_all_rows_) test_labels_ = labels_of_test(data_);
+    if (has_all_rows_) test_labels_ = scoring_.rows.test_labels(scoring_.data);
     return encode({.shard = rows_to_score,
                    .info = {.rank = endpoint_.rank(),
                             .host = endpoint_.host(),
                             .rows = shard_->rows(),
                             .columns = 0},
-                   .support = parameters_of(*shard_, model_)},
+                   .support = parameters_of(*shard_, scoring_.model)},
                   endpoint_.pool());
 }
 
 std::shared_ptr<transport::Bytes> EvaluationMember::score(const transport::Bytes& bytes)
 {
     auto& pool = endpoint_.pool();
-    const auto models = decode_models(bytes, parameters_of(*shard_, model_).size());
-    const auto length = scores_length(models.size(), *shard_, model_);
+    const auto models = decode_models(bytes, parameters_of(*shard_, scoring_.model).size());
+    const auto length = scores_length(models.size(), *shard_, scoring_.model);
     auto answer = pool.take(length * sizeof(double));
     const std::span values(reinterpret_cast<double*>(answer->data()), length);
-    quorate::score(models, *shard_, model_, values);
+    quorate::score(models, *shard_, scoring_.model, values);
     if (!has_all_rows_) return answer;
     const std::span<const double> whole = values;
-    const auto scored = combine_scores(data_, model_, models.size(), {&whole, 1}, test_labels_);
+    const auto scored = combine_scores(scoring_, models.size(), {&whole, 1}, test_labels_);
     return make_message(pool, [&](MessageWriter& out) {
         for (const auto& one : scored) out.put(one);
     });
@@ -168,14 +163,14 @@ std::shared_ptr<transport::Bytes> EvaluationMember::score(const transport::Bytes
 
 // --- without a fleet -----------------------------------------------------------------------------
 
-void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, const Model& model,
+void evaluate_on_all_ranks(transport::Endpoint& endpoint, const Scoring& scoring,
                            const NextModels& next, const TakeScored& scored)
 {
     if (endpoint.size() == 1) {
-        Evaluator(data, model).score_all(next, scored);
+        Evaluator(scoring).score_all(next, scored);
         return;
     }
-    EvaluationMember member(endpoint, data, model);
+    EvaluationMember member(endpoint, scoring);
     if (endpoint.rank() != 0) {
         for (;;) {
             const auto message = endpoint.receive_from(0);
@@ -185,11 +180,11 @@ void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, c
         }
     }
     // The first rank is the last scorer, so that it begins when the others have been sent theirs.
-    std::vector<int> ranks(static_cast<std::size_t>(useful_scorers(data, endpoint.size())));
+    std::vector<int> ranks(static_cast<std::size_t>(scoring.rows.useful_scorers(endpoint.size())));
     std::iota(ranks.begin(), ranks.end(), 1);
     ranks.back() = 0;
     std::deque<transport::Message> own;
-    EvaluationTeam team(data, model, ranks, endpoint.pool(), [&](int rank, auto tag, auto bytes) {
+    EvaluationTeam team(scoring, ranks, endpoint.pool(), [&](int rank, auto tag, auto bytes) {
         if (rank == 0)
             own.push_back({std::move(bytes), 0, tag});
         else

@@ -25,10 +25,10 @@ public:
 
     /// Tells each rank which rows it scores, and reads the labels of the test rows if the ranks are
     /// several.
-    /// @param data, model, pool  must outlive this object
-    /// @param ranks              at least one, and no more than useful_scorers()
-    EvaluationTeam(const DataSet& data, const Model& model, const std::vector<int>& ranks,
-                   transport::Pool& pool, Send send);
+    /// @param scoring, pool  what they refer to must outlive this object
+    /// @param ranks          at least one, and no more than ScoredRows::useful_scorers()
+    EvaluationTeam(const Scoring& scoring, const std::vector<int>& ranks, transport::Pool& pool,
+                   Send send);
 
     /// Has models scored. A rank gets them, at the parameters that its rows touch, when it has its
     /// rows. O(models x parameters x ranks).
@@ -56,8 +56,7 @@ private:
     Scorer* scorer(int rank);
     void send(const Scorer& to, const std::vector<Point>& models);
 
-    const DataSet& data_;
-    const Model& model_;
+    Scoring scoring_;
     transport::Pool& pool_;
     Send send_;
     std::vector<Scorer> scorers_;
@@ -68,9 +67,9 @@ private:
 /// The side that has rows. Local.
 class EvaluationMember {
 public:
-    /// All references must outlive this object.
-    EvaluationMember(transport::Endpoint& endpoint, const DataSet& data, const Model& model)
-        : endpoint_(endpoint), data_(data), model_(model)
+    /// What they refer to must outlive this object.
+    EvaluationMember(transport::Endpoint& endpoint, const Scoring& scoring)
+        : endpoint_(endpoint), scoring_(scoring)
     {
     }
 
@@ -85,11 +84,10 @@ private:
     std::shared_ptr<transport::Bytes> score(const transport::Bytes& bytes);
 
     transport::Endpoint& endpoint_;
-    const DataSet& data_;
-    const Model& model_;
+    Scoring scoring_;
     std::optional<Shard> shard_;
     bool has_all_rows_ = false;
-    std::vector<double> test_labels_;  // of all test rows, if it has all rows
+    std::vector<double> test_labels_;  // of all that are scored, if it has all rows
 };
 
 /// Scores models on all rows, where no rank does anything else. Each rank, the first too, scores
@@ -97,7 +95,7 @@ private:
 /// `endpoint`, by point-to-point messages.
 /// @param next, scored  called on rank 0 only
 /// @throws transport::Unreachable if a rank has died
-void evaluate_on_all_ranks(transport::Endpoint& endpoint, const DataSet& data, const Model& model,
+void evaluate_on_all_ranks(transport::Endpoint& endpoint, const Scoring& scoring,
                            const NextModels& next, const TakeScored& scored);
 
 }  // namespace quorate

@@ -18,15 +18,14 @@ constexpr auto none_of_them = [](const ArrivedMessage&) { return false; };
 
 }  // namespace
 
-RankFleet::RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const DataSet& data,
-                     const Model& model, Wire wire, Seconds timeout, CoordinatorMemory& memory)
-    : endpoint_(endpoint), data_(data), model_(model), memory_(memory), mailbox_(endpoint, timeout),
-      membership_(mailbox_, *this, std::move(ranks), model.parameters(data.columns())),
-      leaders_(mailbox_, membership_, model.parameters(data.columns()), wire),
+RankFleet::RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const Scoring& scoring,
+                     Wire wire, Seconds timeout, CoordinatorMemory& memory)
+    : endpoint_(endpoint), scoring_(scoring), memory_(memory), mailbox_(endpoint, timeout),
+      membership_(mailbox_, *this, std::move(ranks), scoring.width()),
+      leaders_(mailbox_, membership_, scoring.width(), wire),
       tasks_(mailbox_, membership_, leaders_, memory, wire),
-      values_(membership_, memory, wire, model.precision()),
-      shares_(mailbox_, membership_, values_, model.parameters(data.columns()), wire,
-              model.precision())
+      values_(membership_, memory, wire, scoring.model.precision()),
+      shares_(mailbox_, membership_, values_, scoring.width(), wire, scoring.model.precision())
 {
     load();
     values_.restart_count();
@@ -397,17 +396,15 @@ void RankFleet::send_state(std::shared_ptr<transport::Bytes> piece)
 
 EvaluationTeam RankFleet::team_of(const std::vector<int>& ranks)
 {
-    return {data_, model_, ranks, mailbox_.pool(), [this](int rank, auto tag, auto bytes) {
+    return {scoring_, ranks, mailbox_.pool(), [this](int rank, auto tag, auto bytes) {
                 mailbox_.detector().extend_grace(rank);
                 mailbox_.send_aside(rank, tag, std::move(bytes));
             }};
 }
 
-bool RankFleet::has_lost_spare() { return mailbox_.detector().is_dead(membership_.spare()); }
-
 bool RankFleet::offer(std::int64_t round, const Point& model)
 {
-    if ((spare_ && spare_->has_asked()) || has_lost_spare()) return false;
+    if ((spare_ && spare_->has_asked()) || has_ended()) return false;
     if (!spare_) spare_.emplace(team_of({membership_.spare()}));
     spare_->ask({model});
     offered_ = round;
@@ -419,7 +416,7 @@ void RankFleet::collect(const TakeLive& scored, bool all)
     if (!spare_ || !spare_->has_asked()) return;
     progress();
     if (all)
-        receive_until([this] { return spare_->has_answered() || has_lost_spare(); },
+        receive_until([this] { return spare_->has_answered() || has_ended(); },
                       [](const ArrivedMessage&) { return false; });
     if (spare_->has_answered())
         scored(offered_, spare_->scores()[0]);
@@ -436,7 +433,8 @@ std::vector<Worker> RankFleet::choose_scorers() const
     std::ranges::copy_if(membership_.living(), std::back_inserter(chosen), [&](Worker worker) {
         return on_host[workers()[static_cast<std::size_t>(worker)].host]++ < processors_of_host();
     });
-    chosen.resize(static_cast<std::size_t>(useful_scorers(data_, static_cast<int>(chosen.size()))));
+    chosen.resize(
+        static_cast<std::size_t>(scoring_.rows.useful_scorers(static_cast<int>(chosen.size()))));
     return chosen;
 }
 
@@ -446,7 +444,7 @@ void RankFleet::evaluate(const NextModels& next, const TakeScored& scored)
     // The share of a worker that dies would be missing anyway.
     membership_.replace_no_more();
     const auto scorers = choose_scorers();
-    if (scorers.empty()) return Evaluator(data_, model_).score_all(next, scored);
+    if (scorers.empty()) return Evaluator(scoring_).score_all(next, scored);
     std::vector<int> ranks;
     for (const auto worker : scorers) {
         forgets(worker);
@@ -475,7 +473,7 @@ void RankFleet::evaluate(const NextModels& next, const TakeScored& scored)
     auto left = team.take_back();
     if (left.empty()) return;
     const auto rest = [&] { return left.empty() ? next() : std::exchange(left, {}); };
-    Evaluator(data_, model_).score_all(rest, scored);
+    Evaluator(scoring_).score_all(rest, scored);
 }
 
 }  // namespace quorate

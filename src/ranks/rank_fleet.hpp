@@ -28,11 +28,11 @@ namespace quorate {
 class RankFleet final : public Fleet, public LiveEvaluation, private Membership::Listener {
 public:
     /// Waits until every worker has loaded its shard or is dead. One message from each.
-    /// @param endpoint, data, model, memory  must outlive this object
+    /// @param endpoint, scoring, memory  what they refer to must outlive this object
     /// @param wire     what points and contributions are rounded to
     /// @param timeout  seconds of silence after which a rank is taken for dead
-    RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const DataSet& data,
-              const Model& model, Wire wire, Seconds timeout, CoordinatorMemory& memory);
+    RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const Scoring& scoring, Wire wire,
+              Seconds timeout, CoordinatorMemory& memory);
 
     /// Begins aggregation by node, before the first dispatch. A node whose workers cannot read each
     /// other's memory, or that has only one, goes on without. Two messages from each worker.
@@ -127,6 +127,7 @@ public:
     bool offer(std::int64_t round, const Point& model) override;
     /// Nobody waits for the scores of a spare rank that is dead.
     void collect(const TakeLive& scored, bool all) override;
+    bool has_ended() override { return mailbox_.detector().is_dead(membership_.spare()); }
     /// Scores models on all rows after the last round; all living workers share the rows. Standby
     /// ranks take no places any more from here on. Models are sent one batch ahead of the scores.
     /// If a worker dies, the rest is scored in this process.
@@ -155,14 +156,12 @@ private:
     std::vector<Arrival> arrivals_of(const ArrivedMessage& message);
     EvaluationTeam team_of(const std::vector<int>& ranks);
     std::vector<Worker> choose_scorers() const;
-    bool has_lost_spare();
     int choose_keeper() const;
     bool has_keeper();
     void state_is_kept(const StatePart& part);
 
     transport::Endpoint& endpoint_;
-    const DataSet& data_;
-    const Model& model_;
+    Scoring scoring_;
     CoordinatorMemory& memory_;
     CoordinatorMailbox mailbox_;
     Membership membership_;

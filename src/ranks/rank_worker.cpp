@@ -14,18 +14,17 @@
 
 namespace quorate {
 
-RankWorker::RankWorker(transport::Endpoint& endpoint, const DataSet& data,
+RankWorker::RankWorker(transport::Endpoint& endpoint, const Scoring& scoring,
                        const Computing& computing, MakeCoding make_coding, OwnShare own_share,
                        const StragglerModels& stragglers, const ByzantineWorkers& byzantine,
                        Seconds timeout, WorkerMemory& memory, StateCopies& states)
-    : endpoint_(endpoint), data_(data), make_coding_(std::move(make_coding)), memory_(memory),
+    : endpoint_(endpoint), scoring_(scoring), make_coding_(std::move(make_coding)), memory_(memory),
       states_(states), mailbox_(endpoint, 10 * timeout),
       succession_(endpoint, timeout), context_{computing, stragglers, byzantine, endpoint.pool(),
                                                memory.read_here ? &memory.contributions : nullptr},
       own_share_(std::move(own_share)),
-      leader_(endpoint, computing.model.parameters(data.columns()), computing.wire,
-              computing.model.precision()),
-      evaluation_(endpoint, data, computing.model)
+      leader_(endpoint, scoring.width(), computing.wire, computing.model.precision()),
+      evaluation_(endpoint, scoring)
 {
 }
 
@@ -40,7 +39,8 @@ void RankWorker::take(const Assignment& assignment)
     context_.held.clear();
     context_.inner.clear();
     const auto began = clock_seconds();
-    context_.store.emplace(data_, coding_->needs, assignment.code_index, context_.computing.model);
+    context_.store.emplace(scoring_.data, coding_->needs, assignment.code_index,
+                           context_.computing.model);
     log(LogLevel::detail, fmt::format("worker {} on {}: {} rows and {} columns, loaded in {:.3f} s",
                                       assignment.worker, host_name(), context_.store->rows(),
                                       context_.store->support().size(), clock_seconds() - began));
@@ -51,7 +51,7 @@ void RankWorker::take(const Assignment& assignment)
 
 void RankWorker::present()
 {
-    const auto parameters = context_.computing.model.parameters(data_.columns());
+    const auto parameters = scoring_.width();
     say_ready(0, Support::of(parameters, {}));
 }
 

@@ -24,13 +24,14 @@ namespace quorate {
 /// coordinator.
 class RankWorker {
 public:
-    /// The rank idles until it is assigned a worker. All references must outlive this object.
+    /// The rank idles until it is assigned a worker. All that they refer to must outlive this
+    /// object.
     /// @param make_coding  makes the scheme for a number of workers; tells what a worker stores
     /// @param own_share    runs the engine of a share, if this rank is to own one
     /// @param timeout      seconds; the coordinator is taken for dead when it is silent for ten
     ///                     times as long
     /// @param states       keeps what the rank is sent of the run's state
-    RankWorker(transport::Endpoint& endpoint, const DataSet& data, const Computing& computing,
+    RankWorker(transport::Endpoint& endpoint, const Scoring& scoring, const Computing& computing,
                MakeCoding make_coding, OwnShare own_share, const StragglerModels& stragglers,
                const ByzantineWorkers& byzantine, Seconds timeout, WorkerMemory& memory,
                StateCopies& states);
@@ -86,7 +87,7 @@ private:
     void await_others();
 
     transport::Endpoint& endpoint_;
-    const DataSet& data_;
+    Scoring scoring_;
     MakeCoding make_coding_;
     std::shared_ptr<const Coding> coding_;
     WorkerMemory& memory_;

@@ -9,11 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "compute/evaluation.hpp"
 #include "optimizer/regularizer.hpp"
 #include "trace/rows.hpp"
 
 namespace quorate {
+
+/// Returns --evaluate-rows, which scored_rows_of() reads, with --seed.
+Option evaluate_rows_option();
+/// Returns the rows on which the models of a run are scored. @throws BadInput
+ScoredRows scored_rows_of(const Settings& settings, const DataSet& data);
 
 /// Makes the row of a scored model. The objective is its training loss plus the penalty.
 /// @param round    number of updates after which the model was taken

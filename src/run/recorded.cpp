@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/ini.hpp"
 #include "base/text.hpp"
+#include "run/evaluations.hpp"
 #include "run/names.hpp"
 #include "run/same_data.hpp"
 
@@ -68,7 +69,9 @@ Recorded read_recorded(const std::string& path, const std::set<std::string>& kno
     if (trace.attributes.at("model").empty())
         throw BadInput(path + " is the trace of a dry run, which has no model: give another one");
     auto options = model_options();
-    options.push_back({"data", "FILE", "", ""});
+    for (auto& option :
+         {Option{"data", "FILE", "", ""}, Option{"seed", "N", "0", ""}, evaluate_rows_option()})
+        options.push_back(option);
     const auto settings = with_recorded(trace, path, known, make_settings(options, {}));
     DataSet rows = open(trace, settings.text("data"));
     const auto columns = to_integer(trace.attributes.at("columns")).value_or(-1);
@@ -81,7 +84,8 @@ Recorded read_recorded(const std::string& path, const std::set<std::string>& kno
     auto model = chosen(models(), settings, "model").make(settings, rows.shape());
     const Regularizer regularizer{.l2 = to_real(trace.attributes.at("l2")).value_or(0),
                                   .l1 = to_real(trace.attributes.at("l1")).value_or(0)};
-    return {std::move(trace), std::move(rows), std::move(model), regularizer};
+    auto scored = scored_rows_of(settings, rows);
+    return {std::move(trace), std::move(rows), std::move(model), regularizer, std::move(scored)};
 }
 
 }  // namespace quorate

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/settings.hpp"
+#include "compute/evaluation.hpp"
 #include "data/data_set.hpp"
 #include "model/model.hpp"
 #include "optimizer/regularizer.hpp"
@@ -37,9 +38,12 @@ struct Recorded {
     DataSet data;
     std::unique_ptr<Model> model;
     Regularizer regularizer;
+    ScoredRows scored;
 
     /// Elements of the model.
     std::int64_t width() const { return model->parameters(data.columns()); }
+    /// What the run's models are scored with. It refers to this object.
+    Scoring scoring() const { return {data, *model, scored}; }
 };
 
 /// Reads a trace, opens its data set, and makes its model. Local.

@@ -106,6 +106,8 @@ trace::Header header_of(const Settings& settings, const Run& run, const std::str
         {"rows", training.rows},
         {"test_rows", training.data ? training.data->rows(Split::test) : 0},
         {"columns", training.columns},
+        {"scored_rows", training.scored ? training.scored->count(Split::train) : 0},
+        {"scored_test_rows", training.scored ? training.scored->count(Split::test) : 0},
         {"kept", training.coding->needs.kept},
         {"kept_points", training.coding->needs.points_of_kept()},
         {"slots", training.coding->needs.slots},
@@ -175,7 +177,9 @@ public:
     {
         collect(true);
         record_.pause();
-        if (outcome_.completed && record_.iterates() > std::ssize(scored_))
+        if (!outcome_.completed) return outcome_;
+        if (run_.live && !run_.live->has_ended()) skip_all_but_the_last();
+        if (record_.iterates() > std::ssize(scored_))
             outcome_.last = score_kept(record_, rounds_, scored_, training_.width(),
                                        training_.regularizer, run_.evaluate);
         return outcome_;
@@ -189,6 +193,7 @@ private:
             rounds_.push_back({std::ssize(rounds_) + 1, round.loss_estimate, round.time,
                                static_cast<int>(round.model)});
             divergence_.look(round.loss_estimate);
+            stopping_.repeat(round);
         }
         for (const auto& row : trace.evaluations) {
             scored_.insert(row.round);
@@ -205,6 +210,17 @@ private:
     {
         if (!run_.live) return;
         run_.live->collect([this](std::int64_t round, const Scored& one) { add(round, one); }, all);
+    }
+
+    // Leaves out the models that were not offered because another one was being scored: the run is
+    // not to wait for them.
+    void skip_all_but_the_last()
+    {
+        auto kept = record_.iterate_rounds();
+        if (kept.empty()) return;
+        kept.pop_back();
+        for (const auto round : kept)
+            if (scored_.insert(round).second) ++outcome_.skipped;
     }
 
     // Adds the scores of a model.

@@ -40,6 +40,7 @@ struct Outcome {
     std::string stopped_at;  // why it was done before its last round; empty: it was not
     Seconds time;            // of the last update, on the fleet's clock
     trace::Evaluation last;  // the model scored last; its round is 0 if none was scored
+    std::int64_t skipped;    // models that live scoring had no time for
 };
 
 /// Functions that are called while a run goes on. Each may be empty. `kept` of the engine's

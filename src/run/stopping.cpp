@@ -59,6 +59,9 @@ std::vector<Option> stopping_options()
          "--rounds. "
          "Default: gap=0.01 for smooth linear models "
          "with exact estimates, if --rounds is not given"},
+        {"stop-for", "N", "1",
+         "times in a row that a rule of --stop-at is to hold: loss in so many rounds, what is "
+         "scored in so many scored models"},
         {"patience", "N", "0",
          "end the run when the last N models that were scored had no lower test loss; 0: never"},
         {"on-divergence", "stop|warn|ignore", "stop",
@@ -73,6 +76,7 @@ bool StopRules::scored() const
 
 bool StopRules::may_be_met(double loss_estimate) const
 {
+    if (in_a_row > 1) return scored();
     return patience > 0 || std::ranges::any_of(rules, [&](const StopRule& rule) {
                return rule.scored() && (rule.of != Of::train_loss || loss_estimate <= rule.value);
            });
@@ -80,8 +84,10 @@ bool StopRules::may_be_met(double loss_estimate) const
 
 StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact)
 {
-    StopRules all{{}, settings.integer("patience", 0)};
+    StopRules all{{}, settings.integer("stop-for", 1), settings.integer("patience", 0)};
     const auto& text = settings.text("stop-at");
+    if (all.in_a_row > 1 && (text.empty() || text == "none"))
+        settings.refuse("stop-for", ", but there is no rule to hold: give --stop-at, as loss=0.5");
     if (text.empty() || text == "none") return all;
     for (const auto& one : split(text, ',')) all.rules.push_back(rule_of(settings, one));
     for (const auto& rule : all.rules) {
@@ -96,6 +102,10 @@ StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, b
             settings.refuse("stop-at",
                             ", but --wire bfloat16 rounds the gradient that the gap follows from "
                             "to 3 digits: use gradient=X or loss=X, or --wire float");
+        if (measures_gradient(rule) && all.in_a_row > 1)
+            settings.refuse("stop-for",
+                            ", but gap and gradient are no estimates, so once is enough: leave it "
+                            "out, or use --stop-at loss=X");
         if (measures_gradient(rule) && settings.real("clip", 0) > 0)
             settings.refuse("stop-at",
                             ", but --clip changes the gradient that it looks at: use loss=X");
@@ -141,12 +151,35 @@ bool Stopping::done(const Update& update)
     if (!why_.empty()) return true;
     if (update.exhausted) why_ = "an objective that rounding lets no step lower";
     if (update.step_size == 0) return !why_.empty();  // the model is none that was looked at
-    for (const auto& rule : rules_.rules)
-        if (rule.of == Of::loss && update.loss <= rule.value)
-            why_ = fmt::format("training loss about {:.4g}", update.loss);
+    look_at_loss(update.loss);
     if (update.round % rules_.every == 0 && std::ranges::any_of(rules_.rules, measures_gradient))
         look_at_gradient(update);
     return !why_.empty();
+}
+
+void Stopping::repeat(const trace::Round& row)
+{
+    if (row.step_size != 0) look_at_loss(row.loss_estimate);
+}
+
+void Stopping::look(const std::function<Found(const StopRule&)>& found_of)
+{
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+        const auto found = found_of(rules_.rules[i]);
+        if (!found) continue;
+        const auto& [holds, what] = *found;
+        held_[i] = holds ? held_[i] + 1 : 0;
+        if (held_[i] >= rules_.in_a_row)
+            why_ = what + (rules_.in_a_row > 1 ? fmt::format(", {} times in a row", held_[i]) : "");
+    }
+}
+
+void Stopping::look_at_loss(double loss)
+{
+    look([&](const StopRule& rule) -> Found {
+        if (rule.of != Of::loss) return {};
+        return {{loss <= rule.value, fmt::format("training loss about {:.4g}", loss)}};
+    });
 }
 
 // If the objective F is mu-strongly convex, F(y) - min F <= |G|^2 / (2 mu), G being the gradient at
@@ -185,14 +218,18 @@ void Stopping::look_at_gradient(const Update& update)
 
 void Stopping::scored(const trace::Evaluation& row)
 {
-    for (const auto& rule : rules_.rules) {
-        if (rule.of == Of::train_loss && row.train_loss <= rule.value)
-            why_ = fmt::format("training loss {:.4g} in round {}", row.train_loss, row.round);
-        if (rule.of == Of::test_loss && row.test_loss <= rule.value)
-            why_ = fmt::format("test loss {:.4g} in round {}", row.test_loss, row.round);
-        if (rule.of == Of::accuracy && row.accuracy >= rule.value)
-            why_ = fmt::format("accuracy {:.4g} in round {}", row.accuracy, row.round);
-    }
+    const auto found = [&](bool holds, const char* name, double value) -> Found {
+        return {{holds, fmt::format("{} {:.4g} in round {}", name, value, row.round)}};
+    };
+    look([&](const StopRule& rule) -> Found {
+        if (rule.of == Of::train_loss)
+            return found(row.train_loss <= rule.value, "training loss", row.train_loss);
+        if (rule.of == Of::test_loss)
+            return found(row.test_loss <= rule.value, "test loss", row.test_loss);
+        if (rule.of == Of::accuracy)
+            return found(row.accuracy >= rule.value, "accuracy", row.accuracy);
+        return {};
+    });
     worse_ = best_ && row.test_loss >= *best_ ? worse_ + 1 : 0;
     if (worse_ == 0) best_ = row.test_loss;
     if (rules_.patience > 0 && worse_ >= rules_.patience)

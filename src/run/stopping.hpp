@@ -3,6 +3,7 @@
 // --on-divergence.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,7 +17,7 @@
 
 namespace quorate {
 
-/// The options --stop-at, --patience and --on-divergence.
+/// The options --stop-at, --stop-for, --patience and --on-divergence.
 std::vector<Option> stopping_options();
 
 /// One condition of --stop-at: what is measured has come to a value.
@@ -35,6 +36,7 @@ struct StopRule {
 /// What a run stops at.
 struct StopRules {
     std::vector<StopRule> rules;  // of which one is enough
+    std::int64_t in_a_row = 1;    // times that a rule is to hold
     std::int64_t patience = 0;    // scored models in a row with no lower test loss; 0: any number
     std::int64_t every = 10;      // rounds after which the gradient is looked at again
     bool sparse = false;          // models have exact zeros: the gradient is the least subgradient
@@ -42,11 +44,11 @@ struct StopRules {
     /// Whether models must be scored while the run goes on.
     bool scored() const;
     /// Whether the model of a round may be one to stop at, so that it is worth scoring at once. A
-    /// training loss is scored only where its estimate is as low.
+    /// training loss is scored only where its estimate is as low, or where every model counts.
     bool may_be_met(double loss_estimate) const;
 };
 
-/// Reads --stop-at and --patience.
+/// Reads --stop-at, --stop-for and --patience.
 /// @param regularizer  of the objective  @param exact  whether estimates are
 /// @throws BadInput for an unknown word, or for a condition that cannot be measured
 StopRules stop_rules(const Settings& settings, const Regularizer& regularizer, bool exact);
@@ -66,7 +68,8 @@ class Stopping {
 public:
     /// @param sums  adds up over all parameters, where points and estimates are shares of them
     Stopping(StopRules rules, const Regularizer& regularizer, SumBlocks sums = sum_blocks)
-        : rules_(std::move(rules)), regularizer_(regularizer), sums_(std::move(sums))
+        : rules_(std::move(rules)), regularizer_(regularizer), sums_(std::move(sums)),
+          held_(rules_.rules.size())
     {
     }
 
@@ -74,6 +77,8 @@ public:
     /// gradient is asked for.
     /// @return whether the run is done
     bool done(const Update& update);
+    /// Looks at an update that a resumed run has made before.
+    void repeat(const trace::Round& row);
     /// Looks at a scored model.
     void scored(const trace::Evaluation& row);
     /// Why the run is done, "gap 0.0098" or the like; empty: it is not.
@@ -81,13 +86,18 @@ public:
 
 private:
     void look_at_gradient(const Update& update);
+    void look_at_loss(double loss);
+    // Whether a rule holds, and what it has found; nothing: that was not measured.
+    using Found = std::optional<std::pair<bool, std::string>>;
+    void look(const std::function<Found(const StopRule&)>& found_of);
 
     StopRules rules_;
     Regularizer regularizer_;
     SumBlocks sums_;
     std::string why_;
-    std::optional<double> best_;  // the lowest test loss so far
-    std::int64_t worse_ = 0;      // scored models since then
+    std::vector<std::int64_t> held_;  // of each rule: times in a row
+    std::optional<double> best_;      // the lowest test loss so far
+    std::int64_t worse_ = 0;          // scored models since then
 };
 
 /// Looks for a training loss that has been more than 1.5 times that of the first round for thirty

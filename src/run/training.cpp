@@ -15,6 +15,7 @@
 #include "compute/loss_derivatives.hpp"
 #include "parts/components.hpp"
 #include "run/defaults.hpp"
+#include "run/evaluations.hpp"
 #include "run/penalties.hpp"
 #include "run/stopping.hpp"
 #include "trace/reader.hpp"
@@ -161,6 +162,7 @@ std::vector<Option> training_options()
         {"seed", "N", "0", "key of all random streams"},
         {"evaluate-every", "N", "1",
          "score the model of every N-th round, and the last, after the run; 0: none"},
+        evaluate_rows_option(),
         {"trace-arrivals", "all|used|none", "",
          "contributions that the trace lists; default: all, but none if a dry run has a million"},
         {"trace-weights", "", "",
@@ -188,6 +190,7 @@ void open_data(Training& training, const std::optional<DrySize>& dry)
         throw BadInput(
             "quorate run needs --data FILE: make one with 'quorate import' or 'quorate generate'");
     training.data.emplace(settings.text("data"));
+    training.scored = scored_rows_of(settings, *training.data);
     training.rows = training.data->rows(Split::train);
     training.columns = training.data->columns();
     training.model = chosen(models(), settings, "model").make(settings, training.data->shape());
@@ -262,7 +265,7 @@ WorkerTimes times_to_replay(const Settings& settings, const std::string& path)
 void make_stragglers(Training& training)
 {
     const auto& settings = training.settings;
-    if (settings.given("load-slope") && !settings.text("delay").starts_with("trace:"))
+    if (settings.text("load-slope") != "recorded" && !settings.text("delay").starts_with("trace:"))
         settings.refuse("load-slope",
                         ", but only recorded delays have a load: leave it out, or give them as "
                         "--delay trace:FILE");

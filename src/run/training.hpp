@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "compute/evaluation.hpp"
 #include "compute/work.hpp"
 #include "data/data_set.hpp"
 #include "engine/engine.hpp"
@@ -23,10 +24,11 @@ std::vector<Option> training_options();
 
 /// Everything that all ranks of a run build alike from its options.
 struct Training {
-    Settings settings;            // with what was left open chosen
-    std::optional<DataSet> data;  // none: a dry run
-    std::int64_t rows, columns;   // of the training split
-    int workers, standby;         // how many of each the run begins with, or began with
+    Settings settings;                 // with what was left open chosen
+    std::optional<DataSet> data;       // none: a dry run
+    std::optional<ScoredRows> scored;  // none: a dry run
+    std::int64_t rows, columns;        // of the training split
+    int workers, standby;              // how many of each the run begins with, or began with
     int here;  // workers that are there: another number than `workers` only when a run goes on
     std::uint64_t seed;
     Regularizer regularizer;
@@ -50,6 +52,8 @@ struct Training {
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
     /// The type of points and contributions.
     Precision precision() const { return model ? model->precision() : Precision::binary64; }
+    /// Returns what models are scored with. Not of a dry run. It refers to this object.
+    Scoring scoring() const { return {*data, *model, *scored}; }
     /// Returns what workers compute with. Not of a dry run. It refers to this object.
     Computing computing() const
     {
@@ -61,8 +65,8 @@ struct Training {
 
 /// Options that mean nothing to a dry run, because they concern data or a model.
 inline constexpr const char* options_of_data[] = {
-    "data",          "model", "init", "l2", "l1", "clip", "threads", "coordinator-threads",
-    "evaluate-every"};
+    "data",           "model",        "init", "l2", "l1", "clip", "threads", "coordinator-threads",
+    "evaluate-every", "evaluate-rows"};
 
 /// The size of a problem without data.
 struct DrySize {

@@ -341,10 +341,14 @@ def test_models_are_scored_on_a_spare_rank_while_the_run_goes_on(classes, tmp_pa
     done = call("run", "--data", classes, "--trace", trace, *words, "--evaluate", "live", ranks=4)
     assert done.returncode == 0, done.stderr
     assert re.search(r"accuracy 0\.\d", done.stderr)  # the live line tells the newest
-    order = np.argsort(columns(trace, "evaluation/round"))
-    for name in ("round", "train_loss", "objective", "accuracy"):
+    scored, every = (columns(t, "evaluation/round") for t in (trace, after))
+    assert scored[-1] == every[-1] and set(scored) <= set(every)
+    assert ("were not scored" in done.stderr) == (len(scored) < len(every))
+    for name in ("train_loss", "objective", "accuracy"):
         live, plain = (columns(t, f"evaluation/{name}") for t in (trace, after))
-        assert np.allclose(live[order], plain, rtol=1e-12)
+        assert np.allclose(live, plain[np.isin(every, scored)], rtol=1e-12)
+    assert call("evaluate", trace, "--quiet").returncode == 0
+    assert sorted(columns(trace, "evaluation/round")) == list(every)
     done = call("run", "--data", classes, "--trace", trace, *words, "--evaluate", "live", ranks=3)
     assert done.returncode == 2
     assert "--evaluate is live, but of 3 ranks none is to spare" in done.stderr

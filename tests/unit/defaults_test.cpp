@@ -330,7 +330,7 @@ TEST(Stopping, LooksAtLossesAndScores)
 
 TEST(Stopping, PatienceEndsWithTheLossThatFallsNoMore)
 {
-    Stopping stopping({{}, 3}, {});
+    Stopping stopping({.patience = 3}, {});
     for (const double loss : {5.0, 4.0, 4.1, 4.2, 3.9, 3.9, 4.0}) {
         stopping.scored(scores(1, loss, 0));
         EXPECT_EQ(stopping.why(), "");
@@ -407,6 +407,38 @@ TEST(Divergence, IsALossThatStaysAboveTheFirst)
     Divergence infinite;
     EXPECT_FALSE(infinite.look(1));
     EXPECT_TRUE(infinite.look(std::nan("")));
+}
+
+StopRules rules_for(const std::string& text, const std::string& times)
+{
+    return stop_rules(run_with({"--stop-at", text, "--stop-for", times}), {.l2 = 0.5}, true);
+}
+
+TEST(Stopping, ARuleMayHaveToHoldSeveralTimesInARow)
+{
+    Stopping stopping(rules_for("loss=0.5", "3"), {.l2 = 0.5});
+    for (const double w : {1.0, 1.0, 1.1, 1.0, 1.0}) EXPECT_FALSE(done_at(stopping, 1, w));
+    EXPECT_TRUE(done_at(stopping, 6, 1));
+    EXPECT_EQ(stopping.why(), "training loss about 0.5, 3 times in a row");
+    // A run that goes on remembers the rounds that it has made.
+    Stopping resumed(rules_for("loss=0.5", "3"), {.l2 = 0.5});
+    trace::Round row{};
+    row.step_size = 0.25;
+    row.loss_estimate = 0.5;
+    for (int i = 0; i < 2; ++i) resumed.repeat(row);
+    EXPECT_TRUE(done_at(resumed, 3, 1));
+
+    Stopping other(rules_for("accuracy=0.9", "2"), {.l2 = 0.5});
+    for (const double accuracy : {0.9, 0.8, 0.9}) other.scored(scores(1, 0.2, accuracy));
+    EXPECT_EQ(other.why(), "");
+    other.scored(scores(4, 0.2, 0.95));
+    EXPECT_EQ(other.why(), "accuracy 0.95 in round 4, 2 times in a row");
+    // Every model counts, also one whose estimate is too high.
+    EXPECT_TRUE(rules_for("train-loss=0.1", "2").may_be_met(7));
+    EXPECT_FALSE(rules("train-loss=0.1").may_be_met(7));
+    EXPECT_THROW(rules_for("gap=0.1", "2"), BadInput);
+    EXPECT_THROW(rules_for("none", "2"), BadInput);
+    EXPECT_THROW(rules_for("loss=1", "0"), BadInput);
 }
 
 }  // namespace

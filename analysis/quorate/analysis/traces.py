@@ -145,7 +145,11 @@ class Trace:
 
     @property
     def optimum(self) -> float:
-        """The reference optimum of the objective; NaN if `quorate optimum` has not found it."""
+        """The reference optimum of the objective; NaN if `quorate optimum` has not found it, or if
+        models were scored on some rows only."""
+        rows = self.attributes.get("rows")
+        if self.attributes.get("scored_rows", rows) != rows:
+            return float("nan")
         wanted = [self.attributes.get(name) for name in ("model", "l2", "l1", "rows")]
         data = Path(self._data)
         if not data.name:
