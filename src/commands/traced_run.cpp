@@ -262,7 +262,8 @@ private:
                         outcome.stopped_at.empty() ? "" : "; stopped at " + outcome.stopped_at));
         if (outcome.last.round > 0) say(quality_line(outcome.last));
         if (outcome.skipped > 0)
-            say(fmt::format("{} models were not scored, as others were being scored: quorate "
+            say(
+                fmt::format("{} models were not scored, as others were being scored: quorate "
                             "evaluate {} scores them\n",
                             outcome.skipped, path));
         say_summary(path, outcome.rounds * workers());

@@ -55,8 +55,9 @@ public:
     std::vector<Finding> all()
     {
         if (!profile_.tried)
-            warn("no run was made there yet, its documentation alone was read: begin with a short "
-                 "one");
+            warn(
+                "no run was made there yet, its documentation alone was read: begin with a short "
+                "one");
         if (profile_.scheduler != Scheduler::hosts) {
             account();
             time();

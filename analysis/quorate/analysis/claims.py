@@ -156,8 +156,8 @@ def read_side(
             traces[run["best"], run["pair"]] = read(path)
     costs = {key: cost(trace) for key, trace in traces.items()}
     tried = dict.fromkeys(value for value, _ in traces)
-    scores = {v: rank([c for k, c in costs.items() if k[0] == v]) for v in tried}
-    grid = Grid(best, {} if of_pair else scores)
+    by_value = {} if of_pair else tried
+    grid = Grid(best, {v: rank([c for k, c in costs.items() if k[0] == v]) for v in by_value})
     chosen = {pair: grid.best for _, pair in traces}
     if of_pair:
         for pair in chosen:
