@@ -450,7 +450,7 @@ elastic: build ## coded elastic computing while machines leave and join (QUORATE
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 headline: build ## the figure at the top of README.md: ErasureHead's setting over MPI, half an hour (QUORATE_DATA=folder)
 gallery: build ## the figures of docs/gallery.md, of all experiments; ARGS=NAME one of them (QUORATE_DATA=folder)
-claims: build ## what papers and we say of schemes, judged by simulations, into docs/experiments.md; ARGS=NAME, SEEDS=100..104, VERDICTS=docs/experiments.md (QUORATE_DATA=folder)
+claims: build ## what papers and we say of schemes, judged by simulations, into docs/experiments.md and docs/papers.md; ARGS=NAME, SEEDS=100..104, VERDICTS=docs/experiments.md (QUORATE_DATA=folder)
 load-time: build ## how long a worker loads a row beside computing with it, over MPI, half a minute
 advice: build ## how well quorate advise ranks schemes, on recorded times and delay models (QUORATE_DATA=folder); ARGS=--slow
 dsag: build ## seconds to small gaps with DSAG, SAG and exact gradients, simulated, ten seeds (ARGS="--seeds 5")
