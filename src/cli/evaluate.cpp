@@ -66,7 +66,7 @@ Command evaluate_command()
 {
     return {
         .name = "evaluate",
-        .text = "score the models that an interrupted run kept; alone or under mpiexec",
+        .text = "score the models that a run kept and did not score; alone or under mpiexec",
         .operand = "TRACE",
         .options = {{"data", "FILE", "", "where the run's data set is now; default: where it was"},
                     {"running", "", "", "the run of the trace is over, although it says running"}},
