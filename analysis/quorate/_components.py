@@ -176,6 +176,7 @@ class Optimizer:
 
 Definable = Scheme | Model | Optimizer
 _BASES: dict[str, type[Definable]] = {"scheme": Scheme, "model": Model, "optimizer": Optimizer}
+_DELAYS = ("delay", "row-delay", "uplink-delay", "downlink-delay", "slowdown")  # options
 _TYPES = {int: "int", float: "float", bool: "bool", str: "str"}
 _ARGUMENTS = {"int": "N", "float": "X", "bool": "", "str": "TEXT"}
 
@@ -423,7 +424,7 @@ def component_of(name: str, value: Any) -> Component | None:
         return value
     if name in _BASES and isinstance(value, type):
         return _component(name, value, {})
-    if name in ("delay", "slowdown") and not isinstance(value, str):
+    if name in _DELAYS and not isinstance(value, str):
         return delay(value)
     if name == "scheme" and isinstance(value, np.ndarray):
         return code(value)

@@ -32,7 +32,10 @@ enum class Purpose : std::uint32_t {
     placement = 9,
     membership = 10,
     folds = 11,
-    scored_rows = 12
+    scored_rows = 12,
+    row_delay = 13,
+    uplink_delay = 14,
+    downlink_delay = 15
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

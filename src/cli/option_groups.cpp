@@ -21,13 +21,14 @@ constexpr Names common = {common_options, "config plugin quiet verbose help"};
 // Of all commands that train or simulate.
 constexpr Names of_training[] = {
     {"advice", "measured schemes repeat target-loss heterogeneity time-limit show json"},
-    {"search", "grid folds metric output"},
+    {"search", "grid folds metric average output"},
     {"data and model", "data model init l2 l1"},
     {"scheme", "scheme workers threads coordinator-threads batch seed"},
     {"optimiser",
      "optimizer inner-optimizer inner-state step schedule warmup clip rounds stop-at stop-for "
      "patience on-divergence"},
-    {"stragglers", "delay slowdown row-time load-slope byzantine"},
+    {"stragglers",
+     "delay row-delay uplink-delay downlink-delay slowdown row-time load-slope byzantine"},
     {"simulation",
      "dry rows columns nodes latency bandwidth port memory-bandwidth load-time replay"},
     {"resilience",

@@ -27,7 +27,7 @@ Attempt work(const Settings& settings, transport::Endpoint& endpoint, const Join
         [&](const Ownership& ownership, transport::Relay& relay) {
             own_share(training, ownership, relay, endpoint.size());
         },
-        {training.row_time, *training.delays, *training.slowdowns}, training.byzantine,
+        training.stragglers.models(training.row_time), training.byzantine,
         settings.seconds("timeout", 0.1), memory, states);
     if (join_reply.worker >= 0 && !join_reply.loads)
         worker.present();

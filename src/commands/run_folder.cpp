@@ -19,6 +19,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "parts/plugins.hpp"
+#include "straggler/models.hpp"
 
 namespace quorate {
 
@@ -43,14 +44,16 @@ bool is_run(const fs::path& folder)
 // its folder, may be elsewhere.
 void use_absolute_paths(Settings& settings)
 {
-    for (const auto* name : {"data", "init", "row-time", "events", "delay", "slowdown"}) {
+    const auto make_absolute = [&](const char* name) {
         const auto& text = settings.text(name);
         const std::string word = text.starts_with(of_times) ? of_times : "";
         const auto path = text.substr(word.size());
         std::error_code error;
         if (fs::is_regular_file(path, error))
             settings.set(name, {word + fs::absolute(path).string(), "", true});
-    }
+    };
+    for (const auto* name : {"data", "init", "row-time", "events"}) make_absolute(name);
+    for (const auto& one : delay_options) make_absolute(one.name);
     if (const auto plugins = paths_of_plugins(); !plugins.empty())
         settings.set("plugin", {plugins, "", true});
 }

@@ -31,13 +31,17 @@ namespace quorate {
 Settings with_options_of(const trace::Trace& trace, Settings settings)
 {
     const auto path = settings.text("replay");
-    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "load-slope", "dry",
-                             "latency", "bandwidth", "port", "memory-bandwidth", "nodes",
-                             "aggregate", "events", "standby", "load-time", "checkpoint", "resume"})
+    const auto refuse = [&](const char* name) {
         if (settings.given(name))
             settings.refuse(name,
                             ", but --replay takes times and workers from its trace: leave "
                             "out one of the two");
+    };
+    for (const auto& one : delay_options) refuse(one.name);
+    for (const auto* name : {"workers", "row-time", "load-slope", "dry", "latency", "bandwidth",
+                             "port", "memory-bandwidth", "nodes", "aggregate", "events", "standby",
+                             "load-time", "checkpoint", "resume"})
+        refuse(name);
     if (trace.listed() != "all")
         settings.refuse("replay",
                         ", which does not list all contributions: give a trace of "
@@ -177,7 +181,7 @@ public:
     /// Whether only delays and messages take time. Recorded times have computing in them.
     bool computing_is_free() const
     {
-        return !recorded_ && training_->row_time <= 0 &&
+        return !recorded_ && training_->row_time <= 0 && settings_.text("row-delay") == "none" &&
                !settings_.text("delay").starts_with("trace:");
     }
     /// Makes the fleet, for which it reads the rows of all workers: only now the simulation takes
@@ -226,12 +230,9 @@ private:
         const auto& training = *training_;
         auto fleet = std::make_unique<VirtualFleet>(
             *recipes_,
-            VirtualTimes{{training.row_time, *training.delays, *training.slowdowns},
-                         network_,
-                         settings_.seconds("timeout"),
-                         settings_.seconds("load-time"),
-                         training.standby,
-                         training.seed},
+            VirtualTimes{training.stragglers.models(training.row_time), network_,
+                         settings_.seconds("timeout"), settings_.seconds("load-time"),
+                         training.standby, training.seed},
             places_);
         const auto [way, groups] =
             resumed ? aggregation_to_go_on_with(training, resumed->trace, fleet->workers())

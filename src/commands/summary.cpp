@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "parts/components.hpp"
 #include "run/recorded.hpp"
+#include "straggler/models.hpp"
 #include "trace/round_times.hpp"
 
 namespace quorate {
@@ -46,9 +47,9 @@ std::string setting_of(const trace::Trace& trace)
     };
     auto text = with_options("scheme", trace.text("scheme"), true, options);
     text += fmt::format(", {} workers", trace.text("workers"));
-    for (const auto* name : {"delay", "slowdown"})
-        if (const auto value = trace.text(name); !value.empty() && value != "none")
-            text += fmt::format(", {} {}", name, value);
+    for (const auto& one : delay_options)
+        if (const auto value = option(one.name); !value.empty() && value != "none")
+            text += fmt::format(", {} {}", one.name, value);
     text += fmt::format(", seed {}", trace.text("seed"));
     if (trace.text("model").empty()) return text + "; times only";
     text +=

@@ -42,10 +42,12 @@ std::string configuration_lines(const Settings& settings, const Training& traini
     for (const auto& option : chosen(schemes(), settings, "scheme").options)
         if (settings.on(option.name))
             scheme += fmt::format(" --{} {}", option.name, settings.text(option.name));
-    lines +=
-        fmt::format("scheme     {}, {} workers, delay {}, slowdown {}, {:g} s a row, seed {}\n",
-                    scheme, training.here, settings.text("delay"), settings.text("slowdown"),
-                    training.row_time, training.seed);
+    std::string straggling;
+    for (const auto& one : delay_options)
+        if (const auto& model = settings.text(one.name); model != "none")
+            straggling += fmt::format(", {} {}", one.name, model);
+    lines += fmt::format("scheme     {}, {} workers{}, {:g} s a row, seed {}\n", scheme,
+                         training.here, straggling, training.row_time, training.seed);
     return lines + fmt::format("optimizer  {}, step {}, {} rounds, init {}\n",
                                settings.text("optimizer"), brief_number(settings.text("step")),
                                settings.text("rounds"),

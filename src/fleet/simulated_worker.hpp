@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "compute/downlink.hpp"
 #include "compute/task_queue.hpp"
 #include "fleet/recipes.hpp"
 #include "straggler/emulation.hpp"
@@ -38,6 +39,13 @@ public:
     {
     }
 
+    /// The way of its tasks.
+    const Downlink& downlink() const { return downlink_; }
+    /// Tells when a task is there that has come to its host: as Downlink::take().
+    std::optional<Seconds> late_until(const Order& order, Seconds now)
+    {
+        return downlink_.take(*models_, machine_, order.context->control, now);
+    }
     /// Takes a task, which may end the running one (TaskQueue).
     void add(Order order, Seconds now);
     /// Drops all tasks up to this number.
@@ -115,7 +123,7 @@ private:
     // Seconds that computing so many rows takes.
     Seconds seconds_for(std::int64_t rows) const
     {
-        return static_cast<double>(rows) * models_->row_time * straggling_.slowdown();
+        return straggling_.seconds_for(static_cast<double>(rows), *models_);
     }
 
     std::uint32_t epoch_ = 0;
@@ -129,6 +137,7 @@ private:
     Seconds delay_ = 0, idle_ = 0, send_ = 0;        // as in Arrival
     Seconds idle_since_ = 0;
     StragglerEmulation straggling_;
+    Downlink downlink_;
     Recipes* recipes_;
     const StragglerModels* models_;
     std::unique_ptr<Cached> cached_;          // if it has ever computed cached gradients

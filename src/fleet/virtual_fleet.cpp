@@ -191,14 +191,10 @@ std::vector<Arrival> VirtualFleet::take(const Event& event)
             if (event.what == worker.epoch()) return finish(event.worker);
             break;  // the task was dropped meanwhile
         case Kind::delivery:
-            if (shares_) {
-                hold(event.worker, event.task);
-                break;
-            }
-            // If the worker has gone meanwhile, the task is no longer under way and is lost.
-            if (to.travelling == 0 || to.orders.front().id() != event.task) break;
-            --to.travelling;
-            deliver(event.worker, to.orders.begin());
+            if (event.what)
+                receive(event.worker, event.task);
+            else
+                arrive(event.worker, event.task);
             break;
         case Kind::change: notice(event.worker, static_cast<Change::Kind>(event.what)); break;
         case Kind::cancel:
@@ -267,16 +263,19 @@ void VirtualFleet::send(Worker worker)
     note_points(worker, inputs);
     if (shares_) note_made(inputs);
     order->sent = now_;
-    if (is_free(worker) && !shares_) {
-        deliver(worker, order);
+    const auto id = order->id();
+    if (is_free(worker)) {
+        if (is_late(worker, *order)) {
+            ++to.travelling;
+        } else if (shares_) {
+            ++to.travelling;
+            hold(worker, id);
+        } else {
+            deliver(worker, order);
+        }
         return;
     }
     ++to.travelling;
-    const auto id = order->id();
-    if (is_free(worker)) {
-        hold(worker, id);
-        return;
-    }
     if (!nodes_.empty()) {
         to.leaving = true;
         pass_out(worker, bytes,
@@ -368,9 +367,51 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
 void VirtualFleet::cancel(Worker worker, TaskId task)
 {
     const auto& to = link(worker);
-    if (!to.worker.is_running() || !to.orders.empty() || !to.worker.has(task)) return;
+    const auto& way = to.worker.downlink();
+    const bool is_late = way.holds(now_) && is_travelling(worker, task);
+    if (!is_late && (!to.worker.is_running() || !to.orders.empty() || !to.worker.has(task))) return;
     const auto latency = is_free(worker) ? 0 : times_.network.latency;
-    add_event(now_ + latency, Kind::cancel, worker, task, 0);
+    add_event(way.after(now_ + latency), Kind::cancel, worker, task, 0);
+}
+
+bool VirtualFleet::is_travelling(Worker worker, TaskId task) const
+{
+    const auto& to = links_[static_cast<std::size_t>(worker)];
+    const auto end = to.orders.begin() + to.travelling;
+    return std::find_if(to.orders.begin(), end,
+                        [&](const Order& one) { return one.id() == task; }) != end;
+}
+
+// Whether a task that has come to the host of a worker is late. Then its delivery is an event.
+bool VirtualFleet::is_late(Worker worker, const Order& order)
+{
+    const auto until = link(worker).worker.late_until(order, now_);
+    if (!until) return false;
+    auto event = new_event(*until, Kind::delivery, worker, order.id(), true);
+    event.turn = turn_of(times_.seed, worker, 0);  // so that tasks of a worker come in their order
+    events_.push(event);
+    return true;
+}
+
+// A task comes to the host of a worker, unless the worker has gone meanwhile.
+void VirtualFleet::arrive(Worker worker, TaskId task)
+{
+    auto& to = link(worker);
+    const auto order = std::find_if(to.orders.begin(), to.waiting(),
+                                    [&](const Order& one) { return one.id() == task; });
+    if (order != to.waiting() && !is_late(worker, *order)) receive(worker, task);
+}
+
+// A task comes to its worker. If that has gone meanwhile, the task is no longer under way.
+void VirtualFleet::receive(Worker worker, TaskId task)
+{
+    auto& to = link(worker);
+    if (shares_) {
+        hold(worker, task);
+    } else if (to.travelling > 0 && to.orders.front().id() == task) {
+        --to.travelling;
+        deliver(worker, to.orders.begin());
+    }
 }
 
 // Gives a worker one of its orders.

@@ -21,8 +21,8 @@
 
 namespace quorate {
 
-/// How long simulated workers take. A task of R rows takes its delay and then R * row_time *
-/// slowdown seconds.
+/// How long simulated workers take. A task of R rows takes its delay and then R * (row_time *
+/// slowdown + row delay) seconds.
 struct VirtualTimes {
     StragglerModels stragglers;
     Network network;
@@ -141,7 +141,8 @@ private:
         Seconds time;
         TaskId task;  // cancel: the last task to drop
         Worker worker;
-        // finished, again: epoch; added, shared, arrival: number of the message; change: kind
+        // finished, again: epoch; added, shared, arrival: number of the message; change: kind;
+        // delivery: whether the task has been late
         std::uint32_t what;
         Kind kind;
         std::uint32_t turn;  // among events of its kind at the same time
@@ -246,6 +247,10 @@ private:
         return !one.dead && !one.replaced;
     }
     void cancel(Worker worker, TaskId task);
+    void arrive(Worker worker, TaskId task);
+    bool is_late(Worker worker, const Order& order);
+    bool is_travelling(Worker worker, TaskId task) const;
+    void receive(Worker worker, TaskId task);
     void deliver(Worker worker, std::vector<Order>::iterator order);
     void begin(Worker worker);
     std::vector<Arrival> finish(Worker worker);

@@ -42,7 +42,10 @@ Options joined(Options options, const Components& components)
              {"schedule", components.schedule},
              {"model", components.model},
              {"delay", components.delay},
-             {"slowdown", components.slowdown}}) {
+             {"slowdown", components.slowdown},
+             {"row-delay", components.row_delay},
+             {"uplink-delay", components.uplink_delay},
+             {"downlink-delay", components.downlink_delay}}) {
         if (component.name.empty()) continue;
         if (!options.emplace(kind, component.name).second) refuse(kind);
         for (const auto& option : component.options)

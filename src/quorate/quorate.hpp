@@ -78,6 +78,7 @@ struct Components {
     Chosen<MakeSchedule> schedule = {};
     Chosen<MakeModel> model = {};
     Chosen<MakeDelay> delay = {}, slowdown = {};
+    Chosen<MakeDelay> row_delay = {}, uplink_delay = {}, downlink_delay = {};
 };
 
 /// Simulates a run under a virtual clock, in this process. Any number of threads may call it at

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/drop_if.hpp"
 #include "base/error.hpp"
@@ -92,14 +93,15 @@ Ending RankWorker::run(const std::atomic<bool>& leave)
 {
     while (!stopped_) {
         poll();
+        if (!late_.empty()) take_late(clock_seconds());
         if (leave && !has_left_) give_notice();
         if (succession_.is_asked() && succession_.agrees(mailbox_.silence()))
             throw Orphaned("others say that the coordinator is gone");
         if (!tasks_.is_running() && tasks_.has_next() && has_points(tasks_.next())) begin();
-        if (!tasks_.is_running()) {
-            mailbox_.wait();
-        } else if (const auto now = clock_seconds(); now < execution_->wake()) {
-            mailbox_.wait(execution_->wake() - now);
+        const auto wake = tasks_.is_running() ? execution_->wake() : never;
+        if (const auto now = clock_seconds(); now < wake) {
+            const auto next = late_.empty() ? wake : std::min(wake, late_.front().until);
+            mailbox_.wait(std::max(0.0, next - now));
         } else {
             mailbox_.restart_wait();
             if (execution_->step()) send_contribution();
@@ -159,12 +161,11 @@ void RankWorker::receive(const transport::Message& message)
         case transport::Tag::assign: take(MessageReader(*message.bytes).get<Assignment>()); break;
         case transport::Tag::count:
             count_ = MessageReader(*message.bytes).get<std::int64_t>();
+            downlink_.set_count(count_);
             break;
         case transport::Tag::die: endpoint_.die(); break;
         case transport::Tag::task: accept(message.bytes); break;
-        case transport::Tag::cancel:
-            tasks_.cancel(MessageReader(*message.bytes).get<TaskId>(), [this] { stop_task(); });
-            break;
+        case transport::Tag::cancel: cancel(MessageReader(*message.bytes).get<TaskId>()); break;
         case transport::Tag::evaluate:
             clear();
             context_.shard = rows_to_score;
@@ -217,6 +218,37 @@ void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
     auto message = decode_task(std::move(bytes), context_.shard, context_.store->support().size(),
                                context_.computing.wire, context_.computing.model.precision(),
                                endpoint_.pool());
+    const auto machine = endpoint_.rank() - 1;
+    if (const auto until =
+            downlink_.take(context_.stragglers, machine, message.control, clock_seconds()))
+        late_.push_back({*until, std::move(message)});
+    else
+        take_task(std::move(message));
+}
+
+// Takes what was late.
+void RankWorker::take_late(Seconds now)
+{
+    for (; !late_.empty() && late_.front().until <= now; late_.pop_front()) {
+        auto& [until, task, cancelled] = late_.front();
+        if (task)
+            take_task(std::move(*task));
+        else
+            tasks_.cancel(cancelled, [this] { stop_task(); });
+    }
+}
+
+// Drops all tasks up to this number. A late one drops them when it has come.
+void RankWorker::cancel(TaskId last)
+{
+    if (late_.empty())
+        tasks_.cancel(last, [this] { stop_task(); });
+    else
+        late_.push_back({late_.back().until, {}, last});
+}
+
+void RankWorker::take_task(TaskMessage message)
+{
     const auto own =
         std::ranges::find(message.recipients, context_.worker, &TaskMessage::Recipient::worker);
     if (own == message.recipients.end())
@@ -345,6 +377,7 @@ void RankWorker::stop_task()
 // Drops all tasks and their points.
 void RankWorker::clear()
 {
+    take_late(never);  // which returns their points
     if (tasks_.is_running()) stop_task();
     tasks_ = {};
     context_.points.clear();

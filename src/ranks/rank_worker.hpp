@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <optional>
 
+#include "compute/downlink.hpp"
 #include "compute/task_queue.hpp"
 #include "data/shard.hpp"
 #include "ranks/evaluation_team.hpp"
@@ -68,12 +70,22 @@ private:
         bool repeats() const { return message.control.repeat; }
     };
 
+    // A task, or the last of those that are cancelled, on its way.
+    struct Late {
+        Seconds until;
+        std::optional<TaskMessage> task;  // none: it is a cancel
+        TaskId cancelled = -1;
+    };
+
     bool shares_memory() const { return memory_.points.present() && memory_.read_here; }
     void say_ready(std::int64_t rows, Support support);
     void poll();
     void own(const transport::Message& message);
     void receive(const transport::Message& message);
     void accept(std::shared_ptr<transport::Bytes> bytes);
+    void take_late(Seconds now);
+    void take_task(TaskMessage message);
+    void cancel(TaskId last);
     LocalPoint local_point(BorrowedBlocks& points, std::int64_t block);
     bool is_named(Version version);
     bool has_points(const Order& order) const;
@@ -95,6 +107,8 @@ private:
     Mailbox mailbox_;
     Succession succession_;
     WorkerContext context_;
+    Downlink downlink_;
+    std::deque<Late> late_;
     TaskQueue<Order> tasks_;
     OwnShare own_share_;
     NodeLeader leader_;

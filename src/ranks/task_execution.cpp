@@ -197,8 +197,9 @@ void TaskExecution::compute_chunk()
         compute_ += chunk;
         if (rows > 0)
             context_.row_seconds =
-                chunk * std::max(1.0, context_.straggling.slowdown()) / static_cast<double>(rows);
-        pace(chunk);
+                chunk * std::max(1.0, context_.straggling.slowdown()) / static_cast<double>(rows) +
+                context_.straggling.row_delay();
+        pace(chunk, rows);
         if (paused_ == 0 && !updating && work->done()) complete_part();
     }
 }
@@ -212,11 +213,9 @@ bool TaskExecution::out_of_time(const Work& work)
     if (deadline_ == never || rows == 0) return false;
     const auto now = clock_seconds();
     const bool can_give_up = takes_whole_items(message_.control.budget, part());
-    const auto row_time = context_.stragglers.row_time;
-    const auto padded =
-        part_began_ + static_cast<double>(rows_ + rows) * row_time * context_.straggling.slowdown();
-    if (can_give_up) return now >= deadline_ || (row_time > 0 && padded > deadline_);
-    if (row_time > 0) return padded > deadline_;
+    const bool too_long = part_began_ + seconds_for(rows_ + rows) > deadline_;
+    if (can_give_up) return now >= deadline_ || too_long;
+    if (too_long || context_.stragglers.row_time > 0) return too_long;
     if (now + static_cast<double>(rows) * context_.row_seconds <= deadline_) return false;
     // If the estimate of the time of a row is too long, no micro-batch is ever begun and the
     // estimate never mended. So it is halved until one is tried.
@@ -226,13 +225,13 @@ bool TaskExecution::out_of_time(const Work& work)
 
 // Sets wake_ to when a worker with this row time and slowdown would have computed these rows. The
 // caller sleeps until then, and a message interrupts that sleep.
-void TaskExecution::pace(Seconds chunk)
+// @param chunk, rows  of the last step
+void TaskExecution::pace(Seconds chunk, std::int64_t rows)
 {
     const auto now = clock_seconds();
-    const auto row_time = context_.stragglers.row_time;
-    const auto slowdown = context_.straggling.slowdown();
-    const auto until = row_time > 0 ? part_began_ + static_cast<double>(rows_) * row_time * slowdown
-                                    : now + chunk * (slowdown - 1);
+    const auto until = context_.stragglers.row_time > 0
+                           ? part_began_ + seconds_for(rows_)
+                           : now + chunk * (context_.straggling.slowdown() - 1) + seconds_for(rows);
     if (until <= now) return;
     wake_ = until;
     paused_ = now;

@@ -75,7 +75,12 @@ private:
     void compute_chunk();
     Work* next_work();
     bool out_of_time(const Work& work);
-    void pace(Seconds chunk);
+    void pace(Seconds chunk, std::int64_t rows);
+    // Seconds that rows take at least, because that is emulated.
+    Seconds seconds_for(std::int64_t rows) const
+    {
+        return context_.straggling.seconds_for(static_cast<double>(rows), context_.stragglers);
+    }
     void complete_part();
     bool finish_part();
     Precision precision() const { return context_.computing.model.precision(); }

@@ -20,8 +20,10 @@ std::optional<ExpectedRound> expected_round(const Settings& settings, const Trai
 {
     const auto n = training.workers;
     const auto& of = chosen(schemes(), settings, "scheme").properties;
-    if (settings.text("slowdown") != "none") return std::nullopt;
-    if (of.pace) return between_updates(of.pace(settings, n), *training.delays);
+    for (const auto& one : delay_options)
+        if (one.purpose != Purpose::delay && settings.text(one.name) != "none") return std::nullopt;
+    auto& delays = training.stragglers.of("delay");
+    if (of.pace) return between_updates(of.pace(settings, n), delays);
     if (!of.blocked) return std::nullopt;
     const auto blocked = of.blocked(settings, n);
     if (blocked.empty()) return std::nullopt;
@@ -30,7 +32,7 @@ std::optional<ExpectedRound> expected_round(const Settings& settings, const Trai
         const auto missing = static_cast<std::size_t>(n - k);
         const double probability = blocked[missing + 1] - blocked[missing];
         if (probability <= 0) continue;
-        const auto mean = training.delays->mean_of_order(k, n);
+        const auto mean = delays.mean_of_order(k, n);
         if (!mean || !std::isfinite(*mean)) return std::nullopt;
         expected += probability * *mean;
     }

@@ -20,7 +20,7 @@ struct ExpectedRound {
 /// (Pace::steady), updates come a task's mean time apart over their number while each worker
 /// answers once: the answers of a worker are a renewal process. Local. O(n^2) for n workers.
 /// @return nothing unless the closed forms of the scheme and of the delay model are known and
-///         finite, and --slowdown is none
+///         finite, and --delay alone makes workers straggle
 std::optional<ExpectedRound> expected_round(const Settings& settings, const Training& training);
 
 }  // namespace quorate

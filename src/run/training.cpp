@@ -98,6 +98,13 @@ std::vector<Option> straggler_options()
         {"delay", "MODEL", "none",
          "seconds each worker waits before a task, such as exponential:MEAN or trace:FILE; see "
          "quorate list delays"},
+        {"row-delay", "MODEL", "none",
+         "further seconds of each row that a worker computes; this and the next two are drawn from "
+         "the models of --delay, independently of it"},
+        {"uplink-delay", "MODEL", "none",
+         "seconds by which each message to the coordinator is late"},
+        {"downlink-delay", "MODEL", "none",
+         "seconds by which each task is late; what follows it to its worker does not overtake it"},
         {"slowdown", "MODEL", "none",
          "factor of each worker's computing time, drawn from the same models as --delay; below 1 "
          "it needs --row-time"},
@@ -269,14 +276,16 @@ void make_stragglers(Training& training)
         settings.refuse("load-slope",
                         ", but only recorded delays have a load: leave it out, or give them as "
                         "--delay trace:FILE");
-    const auto made = [&](DelaySetup setup) {
-        setup.seed = training.seed;
-        setup.machines = most_workers(training) + training.standby;
-        setup.read_times = [&](const auto& path) { return times_to_replay(settings, path); };
-        return chosen(delays(), settings, setup.option).make(settings, setup);
-    };
-    training.delays = made({});
-    training.slowdowns = made({.option = "slowdown", .neutral = 1, .purpose = Purpose::slowdown});
+    for (const auto& one : delay_options) {
+        const DelaySetup setup{
+            .option = one.name,
+            .neutral = one.neutral,
+            .purpose = one.purpose,
+            .seed = training.seed,
+            .machines = most_workers(training) + training.standby,
+            .read_times = [&](const auto& path) { return times_to_replay(settings, path); }};
+        training.stragglers.add(one, chosen(delays(), settings, one.name).make(settings, setup));
+    }
     training.byzantine = byzantine_workers(settings, training.seed, most_workers(training));
 }
 

@@ -15,7 +15,7 @@
 #include "run/initialiser.hpp"
 #include "run/stopping.hpp"
 #include "straggler/byzantine.hpp"
-#include "straggler/delay.hpp"
+#include "straggler/models.hpp"
 
 namespace quorate {
 
@@ -43,7 +43,7 @@ struct Training {
     std::optional<std::int64_t> last_round = {};
     std::shared_ptr<Coding> coding;  // with which the run begins; the engine may re-encode
     std::unique_ptr<Model> model;    // null if dry
-    std::unique_ptr<DelayModel> delays, slowdowns;
+    OwnedDelayModels stragglers;
     int threads;      // of a worker
     Wire wire;        // what points and contributions are rounded to
     MakeInner inner;  // of local steps; none: gradient descent

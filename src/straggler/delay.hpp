@@ -28,9 +28,6 @@ public:
     ///                 depend on it
     /// @return seconds of a delay, or the factor of a slowdown; at least 0
     virtual double draw(int machine, std::int64_t draw, double load) = 0;
-    /// Whether the delay is one of the message on its way to the coordinator, and not one before
-    /// the computation.
-    virtual bool on_reception() const { return false; }
     /// Returns the mean of the k-th least of n draws, infinite if there is none. Nothing unless
     /// draws are independent and alike for all machines, and the mean has a closed form.
     virtual std::optional<double> mean_of_order(int, int) const { return {}; }
@@ -46,10 +43,10 @@ struct WorkerTimes {
     double slope = 0;             // further seconds for each unit of load
 };
 
-/// What a delay model is made for. The same models serve as delays (seconds before a task) and as
-/// slowdowns (factors of its computing time).
+/// What a delay model is made for. The same models serve as delays (seconds) and as slowdowns
+/// (factors of the computing time); straggler/models.hpp says where each acts.
 struct DelaySetup {
-    std::string option = "delay";  // the option that names the model: delay or slowdown
+    std::string option = "delay";  // the option that names the model
     double neutral = 0;            // what undisturbed machines draw: 0 seconds, or the factor 1
     Purpose purpose = Purpose::delay;
     std::uint64_t seed = 0;
@@ -71,7 +68,7 @@ struct PropertiesOf<MakeDelay> {
 template <class T>
 using DelayEntry = TypedEntry<MakeDelay, T>;
 
-/// The models that --delay and --slowdown can name.
+/// The models that the options of straggler/models.hpp can name.
 const std::vector<Entry<MakeDelay>>& delays();
 /// Adds one. While no other thread uses Quorate. @throws BadInput if its name is taken
 void add_delay(Entry<MakeDelay> entry);

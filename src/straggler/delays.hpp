@@ -85,9 +85,9 @@ struct FixedDelay {
     static DelayEntry<FixedDelay> entry();
 };
 
-struct ReceptionDelay {
+struct HalfNormalDelay {
     double deviation = 1;
-    static DelayEntry<ReceptionDelay> entry();
+    static DelayEntry<HalfNormalDelay> entry();
 };
 
 struct ErasureHeadDelay {

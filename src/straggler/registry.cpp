@@ -11,7 +11,7 @@ std::vector<Entry<MakeDelay>>& entries()
     static auto all =
         entries_of<MakeDelay, NoDelay, ConstantDelay, ExponentialDelay, ShiftedExponentialDelay,
                    ParetoDelay, LognormalDelay, MixtureDelay, NiagaraDelay, CedarDelay, GammaDelay,
-                   GilbertElliottDelay, UnevenDelay, FixedDelay, ReceptionDelay, ErasureHeadDelay,
+                   GilbertElliottDelay, UnevenDelay, FixedDelay, HalfNormalDelay, ErasureHeadDelay,
                    TraceDelay>();
     return all;
 }

@@ -11,6 +11,7 @@
 #include "base/median.hpp"
 #include "commands/options.hpp"
 #include "commands/simulation.hpp"
+#include "straggler/models.hpp"
 
 namespace quorate {
 
@@ -55,8 +56,9 @@ std::vector<Pace> paces(const Settings& settings, std::int64_t rows)
                       {"rows", std::to_string(rows)},
                       {"trace-arrivals", "all"},
                       {"rounds", std::to_string(rounds)}};
-    for (const auto* name : {"workers", "delay", "slowdown", "row-time", "load-slope", "seed"})
+    for (const auto* name : {"workers", "row-time", "load-slope", "seed"})
         values.emplace(name, settings.text(name));
+    for (const auto& one : delay_options) values.emplace(one.name, settings.text(one.name));
     const auto trace = simulate(make_settings(simulation_options(), values));
     std::vector<std::vector<double>> delays(static_cast<std::size_t>(workers)), times = delays;
     for (const auto& one : trace.arrivals) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/median.hpp"
+#include "run/recorded.hpp"
+#include "straggler/models.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
@@ -32,11 +34,12 @@ Settings with_measured(Settings settings)
     const auto trace = trace::read(path);
     const auto& about = trace.attributes;
     // Injected delays would be taken for a property of the machine.
-    if (about.at("delay") != "none" || about.at("slowdown") != "none")
-        settings.refuse("measured",
-                        fmt::format(", which has injected delays (delay {}, slowdown {}): "
-                                    "measure without, then pass them to advise",
-                                    about.at("delay"), about.at("slowdown")));
+    const auto options = recorded_options(trace.text("config"));
+    for (const auto& one : delay_options)
+        if (const auto at = options.find(one.name); at != options.end() && at->second != "none")
+            settings.refuse("measured", fmt::format(", which has injected delays ({} {}): measure "
+                                                    "without, then pass them to advise",
+                                                    one.name, at->second));
     if (about.at("clock") != "wall" || trace.arrivals.empty())
         settings.refuse("measured", ", which measured nothing: give the trace of quorate run");
     const auto take = [&](const char* name, const std::string& value) {

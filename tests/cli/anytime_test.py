@@ -74,7 +74,7 @@ def test_a_round_lasts_its_compute_time_whatever_a_worker_does(even, tmp_path, d
 
 
 def test_the_communication_time_ends_a_round_of_silent_workers(even, tmp_path):
-    words = ["--compute-time", 0.5, "--latency", 0.1, "--delay", "gauss-recv:0.2"]
+    words = ["--compute-time", 0.5, "--latency", 0.1, "--uplink-delay", "half-normal:0.2"]
     run = simulate(tmp_path, even, "amb", *words, "--communication-time", 0.4)
     assert numpy.diff(run["round/time"], prepend=0).max() <= 0.9 + 1e-9
     assert run["round/used"].min() < 12

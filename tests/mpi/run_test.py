@@ -255,7 +255,7 @@ def test_what_is_printed_names_objective_scheme_and_result(gaussians, tmp_path):
     for part in (
         "203 x 12 training rows, 41 test rows",
         "logistic, l2 0.00492610837",
-        "uncoded, 3 workers, delay none, slowdown none, 0 s a row, seed 0",
+        "uncoded, 3 workers, 0 s a row, seed 0",
         "agd, step 1, 5 rounds, init zero",
         "5 rounds in ",
         "round 5: training loss ",

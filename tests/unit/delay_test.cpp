@@ -321,16 +321,11 @@ TEST(Delays, FixedWorkersAreSlowAlways)
     }
 }
 
-TEST(Delays, ReceptionIsDelayedByAHalfNormal)
+TEST(Delays, AHalfNormalHasItsMeanAndDeviation)
 {
-    const auto got = draws_of("gauss-recv:0.5");
+    const auto got = draws_of("half-normal:0.5");
     EXPECT_NEAR(got.mean, 0.5 * std::sqrt(2 / std::numbers::pi), 4 * got.error);
     EXPECT_NEAR(got.deviation, 0.5 * std::sqrt(1 - 2 / std::numbers::pi), 0.003);
-    for (const auto& entry : delays())
-        if (entry.arguments.empty()) {
-            EXPECT_FALSE(delay(entry.name)->on_reception());
-        }
-    EXPECT_TRUE(delay("gauss-recv:1")->on_reception());
 }
 
 TEST(Delays, RecordedTimesAreReplayedAlongTheirSlope)
@@ -396,7 +391,7 @@ TEST(Delays, EveryModelDrawsTheSameInAnyOrderAndNeverLessThanZero)
                                           "gilbert-elliott:0.2,0.4,2",
                                           "uneven:0.1,0.4,0.2,0.4,2,3,5,1",
                                           "fixed:1,0,2",
-                                          "gauss-recv:1",
+                                          "half-normal:1",
                                           "erasurehead",
                                           "trace:x"};
     std::vector<std::string> tested;
@@ -406,7 +401,6 @@ TEST(Delays, EveryModelDrawsTheSameInAnyOrderAndNeverLessThanZero)
     constexpr int machines = 2, draws = 40;
     for (const auto& text : all)
         for (const bool slow : {false, true}) {
-            if (slow && text.starts_with("gauss-recv")) continue;
             for (std::uint64_t seed = 0; seed < 20; ++seed) {
                 const int count = text.starts_with("fixed") ? 3 : machines;
                 const auto fresh = [&] {
@@ -446,7 +440,7 @@ TEST(Delays, ValuesAreTimesWithUnitsAndFactorsOfSlowdownsAreNot)
           {"gilbert-elliott:0.1,0.2,0.00025", "gilbert-elliott:0.1,0.2,250us"},
           {"fixed:3600,1,2", "fixed:1h,1,2"},
           {"fixed:3600,1,2", "fixed: 3600, 1, 2"},
-          {"gauss-recv:0.5", "gauss-recv:500ms"}}) {
+          {"half-normal:0.5", "half-normal:500ms"}}) {
         const auto one = delay(plain), other = delay(timed);
         for (int machine = 0; machine < 4; ++machine)
             EXPECT_EQ(one->draw(machine, 3, 0), other->draw(machine, 3, 0)) << timed;
@@ -514,7 +508,7 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         {"fixed:1,2,", ", but WORKER is empty, not a worker from 0 to 29" + fixed},
         {"fixed:1,2.0", ", but WORKER is 2.0, not a worker from 0 to 29" + fixed},
         {"fixed:1,2,3,2", ", but worker 2 is named twice" + fixed},
-        {"gauss-recv", ": write gauss-recv:SD"},
+        {"half-normal", ": write half-normal:SD"},
         {"trace", ": write trace:FILE"},
         {"trace:x",
          ", which holds times of 2 workers, but there are 30: use --workers 2 or fewer, "
@@ -529,9 +523,6 @@ TEST(Delays, WrongArgumentsAreRefusedWithTheRightForm)
         "as delay = constant:0.1, exponential:0.2");
     EXPECT_EQ(refusal([] { slowdown("pareto:1"); }),
               "--slowdown is pareto:1: write pareto:SCALE,SHAPE");
-    EXPECT_EQ(refusal([] { slowdown("gauss-recv:1"); }),
-              "--slowdown is gauss-recv:1, which delays messages and slows no computation: use it "
-              "as --delay");
     EXPECT_EQ(refusal([] {
                   make({.option = "slowdown",
                         .neutral = 1,

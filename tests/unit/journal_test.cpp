@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::Folder;
 
-constexpr std::array names = {"a", "b", "c"};
+constexpr std::array series_names = {"a", "b", "c"};
 constexpr std::int64_t rows_each = 700;
 constexpr int commits = 3;
 
@@ -40,14 +40,14 @@ void flush(const h5::File& file) { h5::check(H5Fflush(file.get(), H5F_SCOPE_GLOB
 void create(const std::string& path, h5::WriteAccess* access = nullptr)
 {
     const auto file = h5::create_with_journal(path, access);
-    for (const auto* name : names)
+    for (const auto* name : series_names)
         h5::create_extendable<std::int64_t>(file.get(), name, 128, 0, true);
     h5::write_attribute(file.get(), "status", std::string("running"));
 }
 
 void append_to_all(const h5::File& file)
 {
-    for (const auto* name : names) {
+    for (const auto* name : series_names) {
         std::vector<std::int64_t> values(rows_each);
         std::iota(values.begin(), values.end(), h5::shape(file.get(), name).at(0));
         const h5::DataSet column(H5Dopen2(file.get(), name, H5P_DEFAULT), "open");
@@ -98,8 +98,8 @@ std::int64_t rows_in(const std::string& path)
 {
     const auto file = h5::open(path);
     EXPECT_EQ(h5::read_string(file.get(), "status").substr(0, 7), "running");
-    const auto rows = h5::shape(file.get(), names[0]).at(0);
-    for (const auto* name : names) {
+    const auto rows = h5::shape(file.get(), series_names[0]).at(0);
+    for (const auto* name : series_names) {
         std::vector<std::int64_t> expected(static_cast<std::size_t>(rows));
         std::iota(expected.begin(), expected.end(), 0);
         EXPECT_EQ(h5::read<std::int64_t>(file.get(), name), expected) << name;
@@ -387,7 +387,7 @@ TEST(Journal, AFileThatBecomesShorterIsCutOffAfterTheCommit)
     write_commits(path);
     const auto long_file = fs::file_size(path);
     const auto file = h5::open_to_append(path);
-    for (const auto* name : names)
+    for (const auto* name : series_names)
         h5::cut(h5::DataSet(H5Dopen2(file.get(), name, H5P_DEFAULT), "open"), 1);
     EXPECT_EQ(rows_in(path), commits * rows_each);
     flush(file);

@@ -117,11 +117,11 @@ Measured measure(const std::string& scheme, const Options& options, int n,
     const Problem problem{n, 10 * n, 1};
     const auto made = make_scheme(scheme, problem, options);
     const auto needs = made->needs();
-    const auto delays = make_delays(delay, n, 3), slowdowns = make_slowdowns("none", n);
+    const auto stragglers = make_stragglers({{"delay", delay}}, n, 3);
     const Batches batches(needs, 1, 0);
     const ByzantineWorkers nobody;
     Recipes recipes(needs, batches, nobody, 0);
-    VirtualFleet fleet(recipes, {0, *delays, *slowdowns, {}});
+    VirtualFleet fleet(recipes, {stragglers.models(0), {}});
     std::vector<std::unique_ptr<Optimizer>> optimizers;
     optimizers.push_back(
         entry(quorate::optimizers(), "gd").make(settings(std::vector<Option>(), {}), {}, {}));

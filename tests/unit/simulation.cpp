@@ -22,29 +22,33 @@ std::unique_ptr<DelayModel> make_delays(const std::string& text, int machines, s
     return chosen(delays(), all, "delay").make(all, {.seed = seed, .machines = machines});
 }
 
-std::unique_ptr<DelayModel> make_slowdowns(const std::string& text, int machines,
-                                           std::uint64_t seed)
+OwnedDelayModels make_stragglers(const Options& models, int machines, std::uint64_t seed)
 {
-    const auto all = settings({{"slowdown", text}});
-    return chosen(delays(), all, "slowdown")
-        .make(all, {.option = "slowdown",
-                    .neutral = 1,
-                    .purpose = Purpose::slowdown,
-                    .seed = seed,
-                    .machines = machines});
+    OwnedDelayModels made;
+    for (const auto& one : delay_options) {
+        const auto given = models.find(one.name);
+        const auto all = settings({{one.name, given == models.end() ? "none" : given->second}});
+        made.add(one, chosen(delays(), all, one.name)
+                          .make(all, {.option = one.name,
+                                      .neutral = one.neutral,
+                                      .purpose = one.purpose,
+                                      .seed = seed,
+                                      .machines = machines}));
+    }
+    return made;
 }
 
 std::vector<double> Simulation::run() const
 {
     const Problem problem{workers, rows_each * workers, seed, 0, row_time};
     const auto scheme_made = make_scheme(scheme, problem, options);
-    const auto delays_made = make_delays(delay, workers, seed);
-    const auto slowdowns_made = make_slowdowns(slowdown, workers, seed);
+    const auto stragglers =
+        make_stragglers({{"delay", delay}, {"slowdown", slowdown}}, workers, seed);
     const auto needs = scheme_made->needs();
     const Batches batches(needs, seed, 0);
     const ByzantineWorkers nobody;
     Recipes recipes(needs, batches, nobody, 0);
-    VirtualFleet fleet(recipes, {row_time, *delays_made, *slowdowns_made, network});
+    VirtualFleet fleet(recipes, {stragglers.models(row_time), network});
     const auto none = settings(entry(optimizers(), "gd").options, {});
     std::vector<std::unique_ptr<Optimizer>> made;
     for (int model = 0; model < needs.models; ++model)

@@ -10,6 +10,7 @@
 #include "fleet/network.hpp"
 #include "scheme/scheme.hpp"
 #include "straggler/delay.hpp"
+#include "straggler/models.hpp"
 
 namespace quorate::test {
 
@@ -22,8 +23,8 @@ std::unique_ptr<Scheme> make_scheme(const std::string& name, const Problem& prob
 std::unique_ptr<DelayModel> make_delays(const std::string& text, int machines,
                                         std::uint64_t seed = 0);
 
-std::unique_ptr<DelayModel> make_slowdowns(const std::string& text, int machines,
-                                           std::uint64_t seed = 0);
+/// @param models  by option; those that are missing are none
+OwnedDelayModels make_stragglers(const Options& models, int machines, std::uint64_t seed = 0);
 
 struct Simulation {
     std::string scheme;

@@ -46,10 +46,10 @@ protected:
     // Reads messages as the coordinator does. @return for each message its parts
     std::vector<std::vector<Told>> messages_of(const Plan& plan, Wire wire)
     {
-        const auto delays = make_delays("none", 1), slowdowns = make_slowdowns("none", 1);
+        const auto stragglers = make_stragglers({}, 1);
         const ByzantineWorkers nobody;
         transport::Pool pool;
-        WorkerContext context{computing(wire), {0, *delays, *slowdowns}, nobody, pool, nullptr, 0,
+        WorkerContext context{computing(wire), stragglers.models(0), nobody, pool, nullptr, 0,
                               shard_};
         context.store.emplace(*data_, needs_, 0, *model_);
         context.points[version] = {nullptr, model_point};

@@ -313,11 +313,14 @@ trace::Trace timed(const std::string& scheme, const Options& options, int n, Del
     const Problem problem{n, 10 * n, 1};
     const auto made = make_scheme(scheme, problem, options);
     const auto needs = made->needs();
-    const auto slowdowns = test::make_slowdowns("none", n);
+    const auto others = test::make_stragglers({}, n);
+    const auto none = others.models(0);
     const Batches batches(needs, 1, 0);
     const ByzantineWorkers nobody;
     Recipes recipes(needs, batches, nobody, 0);
-    VirtualFleet fleet(recipes, {0, delays, *slowdowns, {}});
+    VirtualFleet fleet(recipes, {{0, delays, none.row_delays, none.uplink_delays,
+                                  none.downlink_delays, none.slowdowns},
+                                 {}});
     std::vector<std::unique_ptr<Optimizer>> optimizers;
     optimizers.push_back(test::entry(quorate::optimizers(), "gd")
                              .make(test::settings(std::vector<Option>(), {}), {}, {}));

@@ -74,7 +74,7 @@ TEST(TypedOptions, OfAllComponentsAreTheirWords)
             ListSchedule, LinearSchedule>::expect_all(schedules(), 1.0, Span{});
     Structs<NoDelay, ConstantDelay, ExponentialDelay, ShiftedExponentialDelay, ParetoDelay,
             LognormalDelay, MixtureDelay, NiagaraDelay, CedarDelay, GammaDelay, GilbertElliottDelay,
-            UnevenDelay, FixedDelay, ReceptionDelay, ErasureHeadDelay,
+            UnevenDelay, FixedDelay, HalfNormalDelay, ErasureHeadDelay,
             TraceDelay>::expect_all(delays(), setup);
 }
 

@@ -27,16 +27,17 @@ std::shared_ptr<const Plan> plan(std::vector<int> blocks, bool each_when_ready =
 class Clock : public ::testing::Test {
 protected:
     void start(const std::string& delay, Seconds row_time = 0, const Network& network = {},
-               std::int64_t columns = 0)
+               std::int64_t columns = 0, Options models = {})
     {
-        delays_ = make_delays(delay, 3, 7);
-        slowdowns_ = make_slowdowns("fixed:3,2", 3);
+        models["delay"] = delay;
+        models["slowdown"] = "fixed:3,2";
+        stragglers_ = make_stragglers(models, 3, 7);
         Needs needs;
         needs.blocks = {{0, 10}, {10, 20}, {30, 30}, {60, 40}};
         needs.shard = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}};
         batches_.emplace(needs, 0, 0);
         recipes_.emplace(needs, *batches_, nobody_, columns);
-        fleet_.emplace(*recipes_, VirtualTimes{{row_time, *delays_, *slowdowns_}, network});
+        fleet_.emplace(*recipes_, VirtualTimes{stragglers_.models(row_time), network});
     }
 
     void give(TaskId task, Worker worker, std::shared_ptr<const Plan> work,
@@ -78,7 +79,7 @@ protected:
         }
     }
 
-    std::unique_ptr<DelayModel> delays_, slowdowns_;
+    OwnedDelayModels stragglers_;
     ByzantineWorkers nobody_;
     std::optional<Batches> batches_;
     std::optional<Recipes> recipes_;
@@ -185,15 +186,61 @@ TEST_F(Clock, WhoIsDoneAtTheMomentOfReplacementHasAnswered)
     EXPECT_COME(10, {2, 0, 20 * 0.125});
 }
 
-TEST_F(Clock, ADelayOnReceptionComesAfterTheComputation)
+TEST_F(Clock, ALateMessageComesAfterTheComputation)
 {
-    start("gauss-recv:1", 0.125);
-    const auto delay = delays_->draw(0, 0, 0.1);
-    ASSERT_GT(delay, 0);
+    start("none", 0.125, {}, 0, {{"uplink-delay", "constant:2"}});
     give(1, 0, plan({0}));
-    EXPECT_COME(100, {1, 0, 10 * 0.125 + delay});
+    EXPECT_COME(100, {1, 0, 10 * 0.125 + 2});
     EXPECT_EQ(last_->compute, 10 * 0.125);
-    EXPECT_EQ(last_->delay, delay);
+    EXPECT_EQ(last_->delay, 2);
+}
+
+TEST_F(Clock, ADelayOfRowsIsNotStretchedBySlowdown)
+{
+    start("constant:1", 0.125, {}, 0, {{"row-delay", "constant:0.5"}});
+    give(1, 2, plan({0}));
+    EXPECT_COME(100, {1, 0, 1 + 10 * (0.125 * 3 + 0.5)});
+    EXPECT_EQ(last_->compute, 10 * (0.125 * 3 + 0.5));
+    EXPECT_EQ(last_->delay, 1);
+}
+
+TEST_F(Clock, ALateTaskLeavesTheOneBeforeItAlone)
+{
+    start("none", 0.125, {}, 0, {{"downlink-delay", "constant:2"}});
+    give(1, 0, plan({0}));
+    EXPECT_COME(1);
+    give(2, 0, plan({1}), Begin::now, 1);  // there at 3; the first is done at 2 + 1.25
+    EXPECT_COME(3.5);
+    EXPECT_COME(10, {2, 0, 3 + 20 * 0.125});
+    EXPECT_EQ(last_->idle, 0);
+    give(3, 0, plan({0}), Begin::now, 2);
+    EXPECT_COME(20, {3, 0, 12 + 10 * 0.125});
+    EXPECT_EQ(last_->idle, 12 - 5.5);
+    EXPECT_EQ(last_->delay, 0);
+}
+
+TEST_F(Clock, NoTaskOvertakesALateOne)
+{
+    start("none", 0.125, {}, 0, {{"downlink-delay", "gilbert-elliott:0.5,0.5,4"}});
+    auto& late = stragglers_.of("downlink-delay");
+    std::int64_t first = 0;  // a draw that is late before one that is not
+    while (late.draw(0, first, 0) == 0 || late.draw(0, first + 1, 0) > 0) ++first;
+    give(1, 0, plan({0}), Begin::now, first);
+    give(2, 0, plan({1}), Begin::after, first + 1);
+    EXPECT_COME(20, {1, 0, 4 + 10 * 0.125}, {2, 0, 4 + 30 * 0.125});
+}
+
+TEST_F(Clock, ACancelFollowsALateTask)
+{
+    start("none", 0.125, {}, 0, {{"downlink-delay", "constant:2"}});
+    give(1, 0, plan({3}));
+    EXPECT_COME(1);
+    fleet_->close(0, 1);
+    give(2, 1, plan({0}));
+    EXPECT_COME(20, {2, 0, 1 + 2 + 10 * 0.125});
+    give(3, 0, plan({0}), Begin::after, 1);
+    EXPECT_COME(40, {3, 0, 20 + 2 + 10 * 0.125});
+    EXPECT_EQ(last_->idle, 20);  // the first was dropped at 2, as soon as it was there
 }
 
 // A message with a point or a gradient is 64 + 8 * 117 = 1000 bytes, one second on the wire.
@@ -238,6 +285,14 @@ TEST_F(Clock, AnOrderThatStillWaitsForThePortIsReplaced)
     EXPECT_COME(0.5);
     give(3, 1, plan({0}), Begin::now, 0, 1);
     EXPECT_COME(10, {1, 0, 2}, {3, 0, 3});
+}
+
+TEST_F(Clock, ALateTaskTravelsFirst)
+{
+    start("none", 0, {.latency = 0.5, .bandwidth = 1000, .shared_port = false}, columns,
+          {{"downlink-delay", "constant:2"}});
+    give(1, 0, plan({0}));
+    EXPECT_COME(10, {1, 0, 1 + 0.5 + 2 + 0.5 + 1});
 }
 
 TEST_F(Clock, NothingToWaitForIsABug)

@@ -74,12 +74,12 @@ struct Done {
 Done done_within(Seconds seconds, const std::string& delay = "none",
                  const std::string& slowdown = "none")
 {
-    const auto delays = make_delays(delay, 1), slowdowns = make_slowdowns(slowdown, 1);
+    const auto stragglers = make_stragglers({{"delay", delay}, {"slowdown", slowdown}}, 1);
     const auto needs = needs_of_blocks({{0, 10}, {10, 20}, {30, 30}});
     const Batches batches(needs, 0, 0);
     const ByzantineWorkers nobody;
     Recipes recipes(needs, batches, nobody, 0);
-    VirtualFleet fleet(recipes, VirtualTimes{{0.125, *delays, *slowdowns}, {}});
+    VirtualFleet fleet(recipes, VirtualTimes{stragglers.models(0.125), {}});
     auto plan = std::make_shared<const Plan>(Plan{.parts = {part_of({1, 0, 2})}});
     fleet.dispatch({.task = 0,
                     .worker = 0,

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Values of --delay and --slowdown in words, for names of rows and panels."""
+"""Delay models in words, for names of rows and panels."""
 
 from collections.abc import Callable, Sequence
 
 from .tables import brief
 
-UNITS = {"delay": "s", "slowdown": "x"}  # a slowdown is so many times the computation
+UNITS = {
+    "delay": "s",
+    "row-delay": "s",
+    "uplink-delay": "s",
+    "downlink-delay": "s",
+    "slowdown": "x",  # so many times the computation
+}
 TIE = "\N{NO-BREAK SPACE}"  # between a number and its unit; below it is ~
 # Of the parts of a value; {u} is the unit.
 WORDS = {
@@ -16,7 +22,7 @@ WORDS = {
     "lognormal": "lognormal, median {0}~{u}, sigma {1}",
     "gamma": "gamma, mean {0}~{u}, deviation {1}~{u}",
     "gilbert-elliott": "bursts of {2}~{u}, begin {0}, end {1}",
-    "gauss-recv": "late messages, deviation {0}~{u}",
+    "half-normal": "half-normal, deviation {0}~{u}",
 }
 
 
