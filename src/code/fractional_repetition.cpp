@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "code/fractional_repetition.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/random.hpp"
 #include "code/partition.hpp"
 
 namespace quorate {
@@ -20,19 +25,35 @@ Groups repetition_groups(int n, int d)
 Encoding repetition_encoding(const Groups& groups)
 {
     Encoding encoding;
-    int first = 0;
+    std::vector<Row> rows;
     for (const int size : groups.size) {
-        Row row;
-        for (int j = first; j < first + size; ++j) row.push_back({j, 1});
-        encoding.rows.insert(encoding.rows.end(), static_cast<std::size_t>(size), {row});
-        first += size;
+        auto& row = rows.emplace_back();
+        for (int j = 0; j < size; ++j) row.push_back({encoding.partitions++, 1});
     }
-    encoding.partitions = first;
+    for (const int group : groups.of)
+        encoding.rows.push_back({rows[static_cast<std::size_t>(group)]});
     return encoding;
 }
 
+std::optional<Groups> random_groups(int n, int count, std::uint64_t seed)
+{
+    constexpr std::uint32_t most = 1000;
+    Groups groups;
+    groups.size.assign(static_cast<std::size_t>(count), 1);
+    for (std::uint32_t attempt = 0; attempt < most; ++attempt) {
+        Stream stream(seed, Purpose::code, attempt);
+        groups.of.clear();
+        for (int worker = 0; worker < n; ++worker)
+            groups.of.push_back(static_cast<int>(stream.below(groups.size.size())));
+        if (std::set(groups.of.begin(), groups.of.end()).size() == groups.size.size())
+            return groups;
+    }
+    return {};
+}
+
 GroupDecoder::GroupDecoder(Groups groups, int collect, bool rescale)
-    : groups_(std::move(groups)), collect_(collect), rescale_(rescale)
+    : groups_(std::move(groups)), collect_(collect), rescale_(rescale),
+      partitions_(std::accumulate(groups_.size.begin(), groups_.size.end(), 0))
 {
     begin();
 }
@@ -62,9 +83,10 @@ const Decoding* GroupDecoder::expire()
     if (answers_ == 0) return nullptr;
     decoding_.weights.clear();
     decoding_.weights.reserve(answered_);
-    for (const int worker : first_)  // groups are runs of worker numbers, so these ascend
+    for (const int worker : first_)
         if (worker >= 0) decoding_.weights.push_back({worker, 0, 1});
-    const auto k = static_cast<double>(groups_.of.size());
+    std::ranges::sort(decoding_.weights, {}, &Weight::worker);
+    const auto k = static_cast<double>(partitions_);
     const auto covered = static_cast<double>(covered_);
     const double a = rescale_ ? k / covered : 1;
     decoding_.scale = a;

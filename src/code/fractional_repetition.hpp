@@ -5,20 +5,30 @@
 // still d copies at least, and the load of a worker within one partition of another's.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "code/gradient_code.hpp"
 
 namespace quorate {
 
 /// Groups of workers that send the same sum.
 struct Groups {
-    std::vector<int> of;    // group of each worker; groups are runs of worker numbers
-    std::vector<int> size;  // workers, and partitions, of each group
+    std::vector<int> of;    // group of each worker
+    std::vector<int> size;  // partitions of each group
 };
 
+/// As many workers as partitions in each group, which are runs of worker numbers.
 /// @param d  copies of each partition at least, 1..n
 Groups repetition_groups(int n, int d);
 
-/// k = n. Coefficients 1.
+/// Each worker is in one of `count` groups of one partition, chosen at random. They are drawn again
+/// until no group is empty. Keyed by the seed, so that every rank makes the same.
+/// @return nothing if they are empty a thousand times
+/// Source: Li, Mousavi Kalan, Avestimehr, Soltanolkotabi, arXiv 1710.09990.
+std::optional<Groups> random_groups(int n, int count, std::uint64_t seed);
+
+/// Coefficients 1.
 Encoding repetition_encoding(const Groups& groups);
 
 /// Takes the first answer of each group, and ends when every group has answered or `collect`
@@ -38,6 +48,7 @@ private:
     Groups groups_;
     int collect_;
     bool rescale_;
+    int partitions_;
     std::vector<int> first_;  // by group, the worker that answered first; -1: none has
     int answers_ = 0, covered_ = 0;
     std::size_t answered_ = 0;  // groups

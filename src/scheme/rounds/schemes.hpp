@@ -160,6 +160,23 @@ struct StochasticOptions {
     static SchemeEntry<StochasticOptions> entry();
 };
 
+struct BccOptions {
+    int degree = 2;
+    static SchemeEntry<BccOptions> entry();
+};
+
+struct ClonesOptions {
+    int degree = 2;
+    std::optional<int> after = {};
+    static SchemeEntry<ClonesOptions> entry();
+};
+
+struct SvrgOptions {
+    std::optional<int> collect = {};
+    std::optional<std::int64_t> inner_rounds = {};
+    static SchemeEntry<SvrgOptions> entry();
+};
+
 struct IsGcOptions {
     int degree = 2;
     Placement placement = Placement::cyclic;

@@ -38,6 +38,7 @@ void SynchronousScheme::handle(const Event& event, Seconds now, std::vector<Acti
                 return;
             }
         }
+        for (auto& [worker, task] : further(version_)) give(worker, std::move(task), out);
         if (missing_ == 0 && !dispatch_again(out)) out.push_back(Undecodable{why_undecodable()});
     }
 }
@@ -53,18 +54,21 @@ void SynchronousScheme::dispatch(Version version, std::vector<Action>& out)
     out.reserve(out.size() + active_.size() + 3);
     for (const auto worker : active_) give(worker, task(worker, version), out);
     if (auto text = say(); !text.empty()) out.push_back(Note{std::move(text)});
-    if (looks_back() && version > 0) out.push_back(Close{before, first_ - 1});
+    if (looks_back() && version > 0)
+        if (const auto closed = outlived({before, first_ - 1}); closed.first <= closed.last)
+            out.push_back(closed);
     set_timer(now_ + limit(), out);
 }
 
 void SynchronousScheme::give(Worker worker, Task task, std::vector<Action>& out)
 {
     missing_ += std::ssize(task.plan->parts);
-    out.push_back(Dispatch{.task = next_++,
-                           .worker = worker,
-                           .plan = std::move(task.plan),
-                           .inputs = std::move(task.inputs),
-                           .control = {.draw = version_, .budget = task.budget}});
+    out.push_back(
+        Dispatch{.task = next_++,
+                 .worker = worker,
+                 .plan = std::move(task.plan),
+                 .inputs = std::move(task.inputs),
+                 .control = {.draw = task.draw.value_or(version_), .budget = task.budget}});
 }
 
 // Gives out further tasks when all have answered. @return whether any worker was given one

@@ -33,6 +33,7 @@ protected:
         std::shared_ptr<const Plan> plan;
         Versions inputs;
         Budget budget = {};
+        std::optional<std::int64_t> draw = {};  // none: the number of the round
     };
     /// The plan of a worker's task in the round that begins.
     virtual std::shared_ptr<const Plan> plan(Worker worker) const
@@ -46,9 +47,18 @@ protected:
     /// A further task for a worker when all have answered and no estimate is possible; without a
     /// plan: no task.
     virtual Task again(Worker, Version) { return {}; }
+    struct Further {
+        Worker worker;
+        Task task;
+    };
+    /// Further tasks of the running round, for workers that have answered; asked after each message
+    /// that is not enough for receive().
+    virtual std::vector<Further> further(Version) { return {}; }
     /// Whether the tasks of the next round name the point of this one. Then this round's tasks are
     /// closed after those of the next are dispatched, so that the point stays.
     virtual bool looks_back() const { return false; }
+    /// The tasks that are closed then; by default those of the round before.
+    virtual Close outlived(Close last) { return last; }
     /// The order in which workers are given their tasks. Workers that are asked first tend to
     /// answer first.
     virtual std::vector<Worker> order(std::vector<Worker> active) const { return active; }
