@@ -35,6 +35,7 @@ struct Command {
 // cancel in status.cpp.
 Command import_command();
 Command generate_command();
+Command encode_command();
 Command run_command();
 Command simulate_command();
 Command optimum_command();
