@@ -12,6 +12,7 @@
 #include "base/log.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
+#include "cli/quality_words.hpp"
 #include "commands/options.hpp"
 #include "data/shard.hpp"
 #include "import/import.hpp"
@@ -94,16 +95,6 @@ Predictions predictions_of(const Recorded& run, Split split, const std::vector<d
             run.data.class_names()};
 }
 
-// Returns ", loss 0.5, accuracy 0.8": the metrics that there are.
-std::string metrics_of(const Quality& quality)
-{
-    std::string text;
-    if (std::isfinite(quality.loss)) text += fmt::format(", loss {:.6f}", quality.loss);
-    if (std::isfinite(quality.accuracy)) text += fmt::format(", accuracy {:.4f}", quality.accuracy);
-    if (std::isfinite(quality.auc)) text += fmt::format(", AUC {:.4f}", quality.auc);
-    return text;
-}
-
 int predict(const Settings& settings)
 {
     const auto& output = settings.text("output");
@@ -128,7 +119,7 @@ int predict(const Settings& settings)
         fmt::print("{}\n", json_text(predictions.json()));
     else if (!settings.on("quiet"))
         say(fmt::format("{}: {} rows{}\n", output, predictions.rows(),
-                        metrics_of(predictions.quality())));
+                        quality_words(predictions.quality())));
     return exit_done;
 }
 

@@ -12,7 +12,11 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/quality_words.hpp"
 #include "commands/progress.hpp"
+#include "hdf5/attributes.hpp"
+#include "hdf5/data_sets.hpp"
+#include "hdf5/hdf5.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
 #include "run/output.hpp"
@@ -41,7 +45,11 @@ std::vector<Option> tune_options()
          "rows of each class"},
         {"metric", "NAME", "",
          "what decides, its mean over the folds: loss, accuracy, auc, f1, mse; default: loss"},
-        {"output", "FILE", "", "CSV with a line for each point; default: none"}};
+        {"workers", "N", "1",
+         "deals the training rows to N workers, tunes each on its own rows, and averages the "
+         "models that they train on them; 1: tunes on all rows together"},
+        {"average", "FILE", "", "HDF5 with that average, as --init takes it; default: none"},
+        {"output", "FILE", "", "CSV with a line for each fold of each point; default: none"}};
     std::set<std::string> known(std::begin(of_trials), std::end(of_trials));
     for (const auto& entry : models())
         for (const auto& option : entry.options) known.insert(option.name);
@@ -52,6 +60,8 @@ std::vector<Option> tune_options()
     std::ranges::find(all, "rounds", &Option::name)->fallback = "100";
     return all;
 }
+
+constexpr const char* average_format = "quorate average";
 
 using Metric = double Quality::*;
 
@@ -81,24 +91,27 @@ void check_metric(const Settings& settings, const Trials& trials, const Measure&
                                               trials.has(&Quality::accuracy) ? "loss or accuracy"
                                                                              : "loss or mse"));
     const auto [name, rows] = trials.scarcest();
-    if (rows >= trials.folds()) return;
+    const auto folds = trials.workers() * trials.folds();
+    if (rows >= folds) return;
+    const auto possible = rows / trials.workers();
     if (measure.metric == &Quality::auc)
         settings.refuse("metric",
                         fmt::format(", but class {} has {} training rows, so that some of {} folds "
                                     "hold one class only and have no AUC: use {}another metric",
-                                    name, rows, trials.folds(),
-                                    rows > 1 ? fmt::format("--folds {}, or ", rows) : ""));
+                                    name, rows, folds,
+                                    possible > 1 ? fmt::format("--folds {}, or ", possible) : ""));
 }
 
 // Says that folds lack a class. @return an empty text if none does
 std::string missing_class(const Trials& trials)
 {
     const auto [name, rows] = trials.scarcest();
-    if (rows >= trials.folds()) return "";
+    const auto folds = trials.workers() * trials.folds();
+    if (rows >= folds) return "";
     return fmt::format(
         "class {} has {} training rows, fewer than the {} folds, so some folds hold "
         "none of it: use fewer --folds, or more rows",
-        name, rows, trials.folds());
+        name, rows, folds);
 }
 
 // Says how many trials there are: "50 trials: l2 5 x step 2 x 5 folds". Of a list that could be
@@ -117,7 +130,8 @@ std::string trials_in_words(const std::vector<GridOption>& grid, const Trials& t
             "{0}={1}..{2}x5",
             name, values[0], values[1]);
     }
-    return fmt::format("{} {} folds{}", text, trials.folds(), ranges);
+    const auto workers = trials.workers() > 1 ? fmt::format(" x {} workers", trials.workers()) : "";
+    return fmt::format("{} {} folds{}{}", text, trials.folds(), workers, ranges);
 }
 
 struct Mean {
@@ -160,7 +174,7 @@ std::string at_ends(const std::vector<GridOption>& grid, const Choice& best)
 
 std::string columns_of(const Trials& trials)
 {
-    std::string line;
+    std::string line = trials.workers() > 1 ? "worker," : "";
     for (const auto& [name, value] : trials.points()[0]) line += name + ',';
     return line + "fold,loss,accuracy,auc,f1,mse";
 }
@@ -168,14 +182,74 @@ std::string columns_of(const Trials& trials)
 void write_csv(const std::string& path, const Trials& trials, const std::vector<Quality>& results)
 {
     auto text = columns_of(trials) + '\n';
+    const auto folds = static_cast<std::size_t>(trials.folds());
+    const auto points = trials.points().size();
     for (std::size_t i = 0; i < results.size(); ++i) {
-        const auto folds = static_cast<std::size_t>(trials.folds());
-        for (const auto& [name, value] : trials.points()[i / folds]) text += value + ',';
+        if (trials.workers() > 1) text += fmt::format("{},", i / folds / points);
+        for (const auto& [name, value] : trials.points()[i / folds % points]) text += value + ',';
         const auto& q = results[i];
         text +=
             fmt::format("{},{},{},{},{},{}\n", i % folds, q.loss, q.accuracy, q.auc, q.f1, q.mse);
     }
     write_file(path, text);
+}
+
+// Prints the points with their results, unless quiet, and the best one.
+// @param results  of the trials of one worker  @param who  begins the lines
+// @return the number of the best point  @throws Failure if there is none
+std::size_t print_points(const Trials& trials, std::span<const Quality> results,
+                         const Measure& measure, const std::string& who, bool quiet)
+{
+    const auto folds = static_cast<std::size_t>(trials.folds());
+    std::size_t best = 0;
+    std::vector<Mean> means;
+    for (std::size_t i = 0; i < trials.points().size(); ++i) {
+        means.push_back(mean_of(results.subspan(i * folds, folds), measure.metric));
+        const double value = means[i].value, leader = means[best].value;
+        if (std::isnan(leader) || (measure.less_is_better ? value < leader : value > leader))
+            best = i;
+        if (!quiet)
+            fmt::print("{}{} {:.6f} +- {:.6f} {}\n", who, measure.name, value, means[i].deviation,
+                       words_of(trials.points()[i]));
+    }
+    if (std::isnan(means[best].value))
+        throw Failure(
+            fmt::format("{}no trial has a finite {}: use smaller steps, or another "
+                        "metric",
+                        who, measure.name));
+    fmt::print("{}best: {} {:.6f} with{}\n", who, measure.name, means[best].value,
+               words_of(trials.points()[best]));
+    return best;
+}
+
+// Writes a model as traces have it, so that --init takes it.
+void write_model(const std::string& output, std::span<const double> model)
+{
+    write_whole(output, [&](const std::string& path) {
+        auto file = h5::create(path);
+        h5::write_attribute(file.get(), "format", std::string(average_format));
+        const auto group = h5::create_group(file.get(), "model");
+        h5::write(group.get(), "final", model);
+        file.close("close " + path);
+    });
+}
+
+// Trains a model for each worker on its own rows, with its best point, and prints how the mean of
+// the models does on the test rows.
+void average(const Settings& settings, Trials& trials, const std::vector<std::size_t>& best)
+{
+    std::vector<double> mean;
+    for (int worker = 0; worker < trials.workers(); ++worker) {
+        const auto point = static_cast<std::int64_t>(best[static_cast<std::size_t>(worker)]);
+        const auto model = trials.model(worker, point);
+        mean.resize(model.size());
+        for (std::size_t i = 0; i < model.size(); ++i) mean[i] += model[i] / trials.workers();
+    }
+    if (settings.on("average")) write_model(settings.text("average"), mean);
+    const auto words = quality_words(trials.tested(mean, static_cast<std::int64_t>(best[0])));
+    fmt::print(
+        "average of {} models{}\n", trials.workers(),
+        words.empty() ? "; there are no test rows to score it on" : " on the test rows" + words);
 }
 
 int tune(const Settings& settings)
@@ -193,6 +267,11 @@ int tune(const Settings& settings)
         made.emplace(settings, points_of(grid));
         check_metric(settings, *made, *measured);
         if (settings.on("output")) check_text_output(settings, "output", columns_of(*made));
+        if (settings.on("average") && made->workers() == 1)
+            settings.refuse("average",
+                            ", but one model has no average: give --workers N, or leave "
+                            "it out");
+        if (settings.on("average")) check_output(settings, "average", "average");
     });
     if (!good) return exit_bad_input;
     auto& trials = *made;
@@ -208,25 +287,16 @@ int tune(const Settings& settings)
     progress.finish();
     if (endpoint.rank() != 0) return exit_done;
     if (settings.on("output")) write_csv(settings.text("output"), trials, results);
-    const auto folds = static_cast<std::size_t>(trials.folds());
-    std::size_t best = 0;
-    std::vector<Mean> means;
-    for (std::size_t i = 0; i < trials.points().size(); ++i) {
-        means.push_back(mean_of(std::span(results).subspan(i * folds, folds), measure.metric));
-        const double value = means[i].value, leader = means[best].value;
-        if (std::isnan(leader) || (measure.less_is_better ? value < leader : value > leader))
-            best = i;
-        if (!quiet)
-            fmt::print("{} {:.6f} +- {:.6f} {}\n", measure.name, value, means[i].deviation,
-                       words_of(trials.points()[i]));
+    const auto each = results.size() / static_cast<std::size_t>(trials.workers());
+    std::vector<std::size_t> best;
+    for (int worker = 0; worker < trials.workers(); ++worker) {
+        const auto own = std::span(results).subspan(best.size() * each, each);
+        const auto who = trials.workers() > 1 ? fmt::format("worker {}: ", worker) : "";
+        best.push_back(print_points(trials, own, measure, who, quiet));
+        if (const auto ends = at_ends(grid, trials.points()[best.back()]); !ends.empty())
+            log(LogLevel::note, who + ends);
     }
-    if (std::isnan(means[best].value))
-        throw Failure(fmt::format("no trial has a finite {}: use smaller steps, or another metric",
-                                  measure.name));
-    fmt::print("best: {} {:.6f} with{}\n", measure.name, means[best].value,
-               words_of(trials.points()[best]));
-    if (const auto ends = at_ends(grid, trials.points()[best]); !ends.empty())
-        log(LogLevel::note, ends);
+    if (trials.workers() > 1) average(settings, trials, best);
     return exit_done;
 }
 

@@ -7,16 +7,15 @@
 
 namespace quorate {
 
-Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const TrialOptions& trial,
-                  Optimizer& optimizer)
+bool train(const Shard& blocks, std::span<const std::size_t> trained, const DataShape& shape,
+           const TrialOptions& trial, Optimizer& optimizer)
 {
     Needs needs;
     Part part;
     BlockPlaces places;
     std::int64_t rows = 0;
-    for (std::size_t i = 0; i < folds.size(); ++i) {
-        if (i == static_cast<std::size_t>(fold)) continue;
-        const auto count = folds.block(i).view().rows;
+    for (const auto i : trained) {
+        const auto count = blocks.block(i).view().rows;
         const auto block = static_cast<int>(needs.blocks.size());
         part.items.push_back({block});
         places.emplace(block, i);
@@ -25,31 +24,37 @@ Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const Tr
     }
     const Batches batches(needs, trial.seed, std::min(trial.batch, rows));
     const Computing computing{trial.model, &batches, trial.model.chunk_rows(shape), 1};
-    const auto support = parameters_of(folds, trial.model);
+    const auto support = parameters_of(blocks, trial.model);
     const auto whole = optimizer.model();
     std::vector<double> point = whole.doubles(), packed(support.size()), sum(support.size()),
                         estimate(point.size());
     for (std::int64_t round = 0; round < trial.rounds; ++round) {
         support.gather(point, packed.data());
         const auto gradient =
-            begin_work(computing, {folds, places}, part, {{packed, round}}, {}, sum);
+            begin_work(computing, {blocks, places}, part, {{packed, round}}, {}, sum);
         while (!gradient->done()) gradient->step();
         std::ranges::fill(estimate, 0.0);
         support.add(1 / static_cast<double>(batches.samples()), sum, estimate);
         double square = 0;
         for (const double g : estimate) square += g * g;
-        if (!std::isfinite(square)) return {};
+        if (!std::isfinite(square)) return false;
         if (trial.clip > 0 && square > trial.clip * trial.clip)
             for (double& g : estimate) g *= trial.clip / std::sqrt(square);
         optimizer.tell_loss(gradient->losses().plain / static_cast<double>(batches.samples()));
         optimizer.update(estimate, trial.schedule(static_cast<double>(round)), point);
     }
-    support.gather(optimizer.model(), packed.data());
-    const auto held_out = folds.block(static_cast<std::size_t>(fold)).view();
-    std::vector<double> scores(static_cast<std::size_t>(held_out.rows * trial.model.outputs()));
-    trial.model.score(held_out, packed, scores);
-    return trial.model.loss().quality(scores,
-                                      {held_out.label, static_cast<std::size_t>(held_out.rows)});
+    return true;
+}
+
+Quality quality_on(const Shard& blocks, std::size_t block, const Model& model, ConstNumbers at)
+{
+    const auto support = parameters_of(blocks, model);
+    std::vector<double> packed(support.size());
+    support.gather(at, packed.data());
+    const auto rows = blocks.block(block).view();
+    std::vector<double> scores(static_cast<std::size_t>(rows.rows * model.outputs()));
+    model.score(rows, packed, scores);
+    return model.loss().quality(scores, {rows.label, static_cast<std::size_t>(rows.rows)});
 }
 
 }  // namespace quorate

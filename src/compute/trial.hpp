@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One trial of a cross-validation (`quorate tune`): trains without the rows of one fold, in one
-// process and on one core, and measures the model on that fold.
+// Trials of a cross-validation (`quorate tune`), in one process and on one core each.
 #pragma once
+
+#include <span>
 
 #include "data/shard.hpp"
 #include "model/model.hpp"
@@ -20,14 +21,16 @@ struct TrialOptions {
     double clip;  // largest norm of a gradient, longer ones are shortened to it; 0: no limit
 };
 
-/// Runs a trial. Local. O(rounds x entries of a batch).
-/// @param folds      blocks of training rows, one for each fold; together all rows
-/// @param fold       the block that is left out of training
+/// Trains on some blocks of rows. Local. O(rounds x entries of a batch).
+/// @param blocks     of training rows
+/// @param trained    which of them, ascending
 /// @param shape      of the data set
-/// @param optimizer  at its first model; changed
-/// @return the quality of the last model on that fold; default-constructed if a gradient is not
-///     finite
-Quality run_trial(const Shard& folds, int fold, const DataShape& shape, const TrialOptions& trial,
-                  Optimizer& optimizer);
+/// @param optimizer  at its first model; at the last one afterwards
+/// @return whether all gradients were finite
+bool train(const Shard& blocks, std::span<const std::size_t> trained, const DataShape& shape,
+           const TrialOptions& trial, Optimizer& optimizer);
+
+/// Returns the quality of a model on a block of rows. Local. O(entries of the block).
+Quality quality_on(const Shard& blocks, std::size_t block, const Model& model, ConstNumbers at);
 
 }  // namespace quorate

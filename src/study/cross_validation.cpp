@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "base/error.hpp"
 #include "base/text.hpp"
@@ -33,7 +34,7 @@ std::vector<GridOption> grid_options(const Settings& settings)
                                         "l2=1e-5..1e-1x5,step=1:10",
                                         word));
         if (!settings.has(name) || name == "grid" || name == "folds" || name == "data" ||
-            name == "metric" || name == "output")
+            name == "metric" || name == "output" || name == "workers" || name == "average")
             settings.refuse("grid", fmt::format(", but {} is no option that a trial has", name));
         if (std::ranges::find(all, name, &GridOption::name) != all.end())
             settings.refuse("grid", fmt::format(", which names {} twice: name it once", name));
@@ -77,17 +78,25 @@ struct Trials::Made {
 
 Trials::Trials(const Settings& settings, std::vector<Choice> points)
     : settings_(settings), points_(std::move(points)), data_(settings.text("data")),
-      folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train))))
+      workers_(static_cast<int>(settings.integer("workers", 1, data_.rows(Split::train) / 2))),
+      folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train) / workers_)))
 {
     for (std::size_t i = 0; i < points_.size(); ++i) {
         const auto made = make(static_cast<std::int64_t>(i));
         if (i == 0) metrics_ = metrics_of(made.model->loss());
+        const auto parameters = made.model->parameters(data_.columns());
+        if (i == 0) parameters_ = parameters;
+        if (workers_ > 1 && parameters != parameters_)
+            settings.refuse("workers",
+                            fmt::format(", whose models are averaged, but those of the grid have "
+                                        "{} and {} parameters: leave options of their size out",
+                                        parameters_, parameters));
     }
     const auto labels = data_.labels(Split::train);
     const auto task = data_.shape().task;
     const bool classes = task != LearningTask::regression;
     // The folds of all points are the same, also if the grid has seeds.
-    fold_of_ = stratified_folds(labels, classes, folds_,
+    part_of_ = stratified_folds(labels, classes, workers_ * folds_,
                                 static_cast<std::uint64_t>(settings.integer("seed", 0)));
     if (!classes) return;
     class_rows_.resize(static_cast<std::size_t>(data_.shape().classes));
@@ -110,12 +119,49 @@ Trials::Scarce Trials::scarcest() const
     return {data_.class_names()[static_cast<std::size_t>(least - class_rows_.begin())], *least};
 }
 
+const Shard& Trials::parts()
+{
+    if (!parts_) parts_.emplace(read_folds(data_, part_of_, workers_ * folds_), data_.columns());
+    return *parts_;
+}
+
+std::vector<std::size_t> Trials::parts_of(std::int64_t worker) const
+{
+    std::vector<std::size_t> parts(static_cast<std::size_t>(folds_));
+    std::iota(parts.begin(), parts.end(), static_cast<std::size_t>(worker * folds_));
+    return parts;
+}
+
 Quality Trials::run(std::int64_t trial)
 {
-    if (!shard_) shard_.emplace(read_folds(data_, fold_of_, folds_), data_.columns());
-    const auto made = make(trial / folds_);
-    return run_trial(*shard_, static_cast<int>(trial % folds_), data_.shape(), made.trial,
-                     *made.optimizer);
+    const auto of_worker = trial / folds_;
+    const auto made = make(of_worker % std::ssize(points_));
+    auto trained = parts_of(of_worker / std::ssize(points_));
+    const auto at = trained.begin() + trial % folds_;
+    const auto held_out = *at;
+    trained.erase(at);
+    if (!train(parts(), trained, data_.shape(), made.trial, *made.optimizer)) return {};
+    return quality_on(parts(), held_out, *made.model, made.optimizer->model());
+}
+
+std::vector<double> Trials::model(int worker, std::int64_t point)
+{
+    const auto made = make(point);
+    if (!train(parts(), parts_of(worker), data_.shape(), made.trial, *made.optimizer))
+        throw Failure(
+            fmt::format("the model of worker {} diverges when it is trained on all of "
+                        "its rows: use smaller steps",
+                        worker));
+    return made.optimizer->model().doubles();
+}
+
+Quality Trials::tested(std::span<const double> model, std::int64_t point) const
+{
+    if (data_.rows(Split::test) == 0) return {};
+    std::vector<RawRows> rows;
+    rows.push_back(data_.read(Split::test, 0, data_.rows(Split::test)));
+    const Shard test(std::move(rows), data_.columns());
+    return quality_on(test, 0, *make(point).model, model);
 }
 
 Trials::Made Trials::make(std::int64_t point) const
@@ -126,7 +172,7 @@ Trials::Made Trials::make(std::int64_t point) const
     const auto seed = static_cast<std::uint64_t>(settings.integer("seed", 0));
     const auto rounds = settings.integer("rounds", 1);
     auto model = chosen(models(), settings, "model").make(settings, data_.shape());
-    const auto rows = data_.rows(Split::train);
+    const auto rows = data_.rows(Split::train) / workers_;
     const auto kept = rows - rows / folds_;  // the n of --l2 1/n: only these rows are trained on
     const auto regularizer = regularizer_of(settings, kept);
     const auto batch = settings.integer("batch", 0, rows);

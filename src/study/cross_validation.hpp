@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Cross-validation over a grid of options. Each fold of each point of the grid is a trial. A rank
-// that is free takes the next trial.
+// Cross-validation over a grid of options. Each fold of each point of the grid is a trial, of each
+// worker if each tunes on its own rows. A rank that is free takes the next trial.
 #pragma once
 
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ std::vector<GridOption> grid_options(const Settings& settings);
 /// @throws BadInput if they are more than a million
 std::vector<Choice> points_of(const std::vector<GridOption>& grid);
 
-/// The trials of a grid on the folds of a data set, which stratified_folds() makes by --seed. Trial
-/// t takes point t / folds() and leaves out fold t % folds(). Local.
+/// The trials of a grid on the folds of a data set. With --workers each worker has rows and folds of
+/// its own; stratified_folds() makes the folds of all by --seed. Trials are numbered worker by
+/// worker, point by point, and fold by fold. Local.
 class Trials {
 public:
     /// Opens the data set, and makes the components of each point once, so that a wrong value is
@@ -40,8 +42,10 @@ public:
     Trials(const Settings& settings, std::vector<Choice> points);
 
     /// The number of trials.
-    std::int64_t count() const { return std::ssize(points_) * folds_; }
+    std::int64_t count() const { return workers_ * std::ssize(points_) * folds_; }
     int folds() const { return folds_; }
+    /// Those that each tune on their own rows; 1: all rows are tuned on together.
+    int workers() const { return workers_; }
     const std::vector<Choice>& points() const { return points_; }
     /// Whether the models have such a metric: a regression has no accuracy, three classes no AUC.
     bool has(double Quality::*metric) const { return !std::isnan(metrics_.*metric); }
@@ -58,20 +62,31 @@ public:
     /// @param trial  its number, 0 to count() - 1
     /// @throws BadInput, Failure  as DataSet::read()
     Quality run(std::int64_t trial);
+    /// Returns the model that a worker trains on all of its rows. O(rounds x entries of a batch).
+    /// @param point  its options, by number
+    /// @throws Failure  if a gradient is not finite  @throws as run()
+    std::vector<double> model(int worker, std::int64_t point);
+    /// Returns the quality of a model on the test rows, whose metrics are none without such rows.
+    /// O(their entries).
+    /// @param point  of the model, by number  @throws BadInput, Failure  as DataSet::read()
+    Quality tested(std::span<const double> model, std::int64_t point) const;
 
 private:
     struct Made;
     Made make(std::int64_t point) const;
     Quality metrics_of(const Loss& loss) const;
+    const Shard& parts();
+    std::vector<std::size_t> parts_of(std::int64_t worker) const;
 
     const Settings& settings_;
     std::vector<Choice> points_;
     DataSet data_;
-    int folds_;
+    int workers_, folds_;
+    std::int64_t parameters_ = 0;  // of models that are averaged
     Quality metrics_;
-    std::vector<int> fold_of_;              // of each training row
+    std::vector<int> part_of_;              // of each training row; a worker has folds_ parts
     std::vector<std::int64_t> class_rows_;  // of each class; empty: labels are numbers
-    std::optional<Shard> shard_;
+    std::optional<Shard> parts_;
 };
 
 /// Does all trials. Rank 0 hands them out and the other ranks do them; a rank that is alone does
