@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from program import attributes_of, whole
 from traces import column, edited, simulate
-from quorate.analysis import compare, histogram, quantities
+from quorate.analysis import compare, delay_model, histogram, look, quantities
 from quorate.analysis.curves import band, reached, usual_targets
 from quorate.analysis.figures import styles
 from quorate.analysis.groups import caption, group, read_all
@@ -123,6 +123,107 @@ def test_histograms_are_shares_of_contributions_and_rounds(simulated, runs, tmp_
     path = edited(runs["frc"], tmp_path, unlisted)
     status, _, error = analyse("compare", path, "--axes", "compute:histogram", "--out", tmp_path)
     assert status == 2 and "--trace-arrivals all" in error and error.count("\n") == 1
+
+
+def test_receive_idle_wait_and_queued_messages_are_told_of_each_contribution(tmp_path):
+    network = "--delay exponential:0.01 --bandwidth 1e6 --columns 1000 --rounds 20".split()
+    path = simulate(tmp_path, "queue", "--dry", "--scheme", "k-async", "--workers", 6, *network)
+    trace = read_trace(path)
+    table = quantities.messages(trace)
+    left = table["arrived"] - table["send"].fillna(0)
+    expected = [
+        ((left <= now) & (now < table["arrived"])).sum() for now in table["arrived"].to_numpy()
+    ]
+    found = quantities.queued(trace)["value"].to_numpy()
+    assert list(found) == expected and found.max() > 1 and found.min() == 0
+    assert np.allclose(quantities.samples(trace, "wait"), trace.round["wait"])
+    assert np.allclose(quantities.samples(trace, "idle"), trace.arrivals("idle")["idle"])
+    assert np.allclose(quantities.samples(trace, "receive"), quantities.transfers(trace)["receive"])
+
+
+def test_time_and_samples_can_be_drawn_upwards(simulated):
+    (amb,) = groups_of(simulated, "amb")
+    axes = compare.axes_of("time:round,samples:round,round:time,round:samples")
+    drawn = [axis.get_lines()[0] for axis in compare.panel([amb], axes).figure.axes if axis.lines]
+    trace, rounds = amb.first, list(range(41))
+    samples = [0, *np.cumsum(trace.round["samples"])]
+    assert [list(line.get_xdata()) for line in drawn[:2]] == [rounds, rounds]
+    assert [list(line.get_ydata()) for line in drawn[:2]] == [list(trace.edges), samples]
+    assert [list(line.get_xdata()) for line in drawn[2:]] == [list(trace.edges), samples]
+    assert [list(line.get_ydata()) for line in drawn[2:]] == [rounds, rounds]
+
+
+def test_scales_limits_and_smoothing_are_as_asked_for(runs, analyse, tmp_path):
+    groups, axes = groups_of(runs, "frc"), [("train_loss", "time")]
+    plain = compare.panel(groups, axes).figure.axes[0]
+    assert plain.get_xscale() == plain.get_yscale() == "linear"
+    asked = look.look_of("y", "x=0.001:,y=0.1:10", 3)
+    axis = compare.panel(groups, axes, look=asked).figure.axes[0]
+    assert (axis.get_xscale(), axis.get_yscale()) == ("linear", "log")
+    assert axis.get_ylim() == (0.1, 10) and axis.get_xlim()[0] == 0.001
+    before, after = (one.get_lines()[0].get_ydata() for one in (plain, axis))
+    assert (after[0], after[-1]) == (before[0], before[-1])
+    assert np.allclose(after[1:-1], (before[:-2] + before[1:-1] + before[2:]) / 3)
+    words = ("--axes", "loss:time", "--out", tmp_path)
+    assert analyse("compare", runs["frc"], *words, "--log", "xy", "--smooth", "5")[0] == 0
+    for bad, said in [
+        (("--log", "z"), "--log: 'z' is no scale: say x, y or xy"),
+        (("--smooth", "4"), "give an odd number, as 9"),
+        (("--smooth", "-1"), "give an odd number, as 9"),
+        (("--limits", "y=1"), "write x=LOW:HIGH or y=LOW:HIGH"),
+        (("--limits", "z=1:2"), "write x=LOW:HIGH or y=LOW:HIGH"),
+        (("--limits", "y=:"), "write x=LOW:HIGH or y=LOW:HIGH"),
+        (("--limits", "y=nan:1"), "write x=LOW:HIGH or y=LOW:HIGH"),
+        (("--limits", "y=2:1"), "give the lower end first"),
+        (("--log", "y", "--limits", "y=0:1"), "give ends above 0"),
+    ]:
+        status, _, error = analyse("compare", runs["frc"], *words, *bad)
+        assert status == 2 and error.count("\n") == 1 and said in error, error
+    status, _, error = analyse("compare", runs["frc"], "--log", "x")
+    assert status == 2 and "give --out DIR" in error
+
+
+MODELS = (
+    "exponential:0.5",
+    "shifted-exponential:1,0.5",
+    "pareto:0.5,3",
+    "lognormal:1,0.5",
+    "gamma:1,0.3",
+    "gilbert-elliott:0.4,0.6,2",
+    "mixture:0/0.5/1",
+    "mixture:1/0.2/0.5,3/0.5/0.5",
+    "niagara",
+    "cedar",
+    "erasurehead",
+    "constant:0.25",
+    "none",
+)
+
+
+def test_delays_are_drawn_from_the_model_that_the_figure_shows(tmp_path):
+    draws = 20 * 500
+    words = "--dry --scheme uncoded --workers 20 --rounds 500 --seed 1".split()
+    for number, model in enumerate(MODELS):
+        path = simulate(tmp_path, str(number), *words, "--delay", model)
+        delays = quantities.samples(read_trace(path), "delay")
+        bins = histogram.edges(delays)
+        expected = delay_model.shares(model, bins)
+        drawn = np.histogram(delays, bins)[0] / draws
+        error = np.sqrt(expected * (1 - expected) / draws)
+        assert np.all(np.abs(drawn - expected) < 5 * error + 1e-3), model
+        assert expected.sum() > 0.99, model
+    for model in ("trace:times.csv", "fixed:1,0", "uneven:0.1,0.4,0.1,0.5,2,3"):
+        assert delay_model.shares(model, np.array([0.0, 1.0])) is None
+
+
+def test_the_model_is_drawn_over_the_histogram_of_its_delays(simulated):
+    (group,) = groups_of(simulated, "uncoded-1")
+    plot = compare.panel([group], compare.axes_of("delay:histogram"))
+    model = plot.numbers[plot.numbers["configuration"].str.startswith("model ")]
+    assert set(model["configuration"]) == {"model " + group.first.attributes["delay"]}
+    assert abs(model["mean"].sum() - 1) < 0.05
+    legend = [text.get_text() for text in plot.figure.legends[0].get_texts()]
+    assert any(text.startswith("model: exponential") for text in legend), legend
 
 
 def test_a_mark_is_a_line_along_time(runs, analyse, tmp_path):

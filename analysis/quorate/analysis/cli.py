@@ -28,6 +28,7 @@ from .claim_command import add_claims
 from .curves import target_of
 from .figures import Plot, folder_of, refuse_file, save
 from .groups import along, group, read_all, values
+from .look import PLAIN, look_of
 from .numbers import number_of
 from .refine import check_program, refine_option
 from .tables import text
@@ -99,14 +100,20 @@ def run_compare(given: argparse.Namespace) -> None:
     targets = [target_of(word) for word in given.target]
     if marks and not given.out:
         raise BadInput("--mark: marks are drawn in figures: give --out DIR, or leave it out")
+    how = look_of(given.log, given.limits, given.smooth)
+    if how != PLAIN and not given.out:
+        raise BadInput(
+            "--log, --limits and --smooth are of figures: give --out DIR, or leave them out"
+        )
     groups = group(read_given(given), given.base, given.by and [given.by])
     parts = compare.split(groups, given.by)
     if given.out:
         axes = axes or compare.usual_axes(groups)
         if given.panel:
-            write([compare.panel(groups, axes, by=given.by, marks=marks)], given.out, given.name)
+            figure = compare.panel(groups, axes, by=given.by, marks=marks, look=how)
+            write([figure], given.out, given.name)
         else:
-            write([compare.single(groups, axis, given.by, marks) for axis in axes], given.out)
+            write([compare.single(groups, axis, given.by, marks, how) for axis in axes], given.out)
         if given.quiet:
             return
         print()
@@ -343,6 +350,13 @@ def add_compare(commands: Commands) -> None:
         default=[],
         metavar="SECONDS=TEXT",
         help="a line at a time, as that of a program that writes no traces",
+    )
+    new.add_argument("--log", default="", metavar="x|y|xy", help="scales that are logarithmic")
+    new.add_argument(
+        "--limits", default="", metavar="x=A:B,y=A:B", help="of scales; either end may be left out"
+    )
+    new.add_argument(
+        "--smooth", type=int, default=1, metavar="N", help="a point of a curve is the mean of N [1]"
     )
 
 

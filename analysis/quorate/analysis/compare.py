@@ -11,7 +11,18 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from . import histogram, quantities
-from .curves import ALONG, LABELS, METRICS, band, curve, metric_of, points, reached, usual_targets
+from .curves import (
+    ALONG,
+    LABELS,
+    METRICS,
+    band,
+    curve,
+    metric_of,
+    places,
+    points,
+    reached,
+    usual_targets,
+)
 from .figures import (
     Plot,
     beside,
@@ -26,6 +37,7 @@ from .figures import (
     styles,
 )
 from .groups import Group, caption, values, with_words
+from .look import PLAIN, Look
 from .numbers import number_of
 from .speedup import Speedup, speedup
 from .tables import mean, number
@@ -51,8 +63,8 @@ def axes_of(words: str) -> list[Axis]:
         metric, _, along = word.strip().partition(":")
         along = along or "time"
         if along not in (*ALONG, HISTOGRAM):
-            places = ", ".join([*ALONG, HISTOGRAM])
-            raise BadInput(f"--axes: '{word}': after the colon say {places}")
+            known_places = ", ".join([*ALONG, HISTOGRAM])
+            raise BadInput(f"--axes: '{word}': after the colon say {known_places}")
         known = quantities.LABELS if along == HISTOGRAM else LABELS
         pairs.append((metric_of(metric, known), along))
     return pairs
@@ -125,16 +137,16 @@ def lost(axis: Axis, group: Group, drawn: Axes, colour: str) -> None:
             )
 
 
-def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
+def draw(axis: Axis, groups: Sequence[Group], drawn: Axes, look: Look = PLAIN) -> pd.DataFrame:
     """One panel; its numbers."""
     metric, along = axis
     if along == HISTOGRAM:
-        return histogram.draw(metric, groups, drawn, styles(len(groups)))
+        return histogram.draw(metric, groups, drawn, styles(len(groups)), look)
     numbers = []
     for group, style in zip(groups, styles(len(groups))):
         if not group.traces:
             continue
-        lines = band(group.traces, metric, along)
+        lines = band(group.traces, metric, along, look)
         if any(trace.diverged for trace in group.traces):
             style = {**style, "linewidth": 0.8, "alpha": 0.6}
         drawn.plot(lines.x, lines.mean, label=group.name, **style)
@@ -161,8 +173,8 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     if metric == "gap":
         drawn.set_yscale("log")
     if metric in quantities.LABELS:
-        from_zero(drawn, "y")
-    from_zero(drawn, "x")
+        look.scale(drawn, "y")
+    look.scale(drawn, "x")
     if metric in LOSSES:
         readable(axis, groups, drawn)
         for group, style in zip(groups, styles(len(groups))):
@@ -170,6 +182,7 @@ def draw(axis: Axis, groups: Sequence[Group], drawn: Axes) -> pd.DataFrame:
     warm = warmup_end(groups, along)
     if warm:
         mark_warmup(drawn, warm)
+    look.finish(drawn)
     found = pd.concat(numbers)
     if found.empty:
         drawn.annotate("no numbers", (0.5, 0.5), xycoords="axes fraction", ha="center", color="0.4")
@@ -181,9 +194,7 @@ def warmup_end(groups: Sequence[Group], along: str) -> float:
     ends = [0.0]
     for trace in (t for group in groups for t in group.traces):
         if trace.warmup:
-            column = {"time": trace.edges[1:], "samples": np.cumsum(trace.round["samples"])}
-            rounds = np.arange(1, trace.rounds + 1)
-            ends.append(float(column.get(along, rounds)[trace.warmup - 1]))
+            ends.append(float(places(trace, along)[trace.warmup]))
     return max(ends)
 
 
@@ -270,6 +281,7 @@ def panel(
     name: str = "compare",
     by: str = "",
     marks: Sequence[Mark] = (),
+    look: Look = PLAIN,
 ) -> Plot:
     """All axes in one figure: a row a metric, a column for time, rounds and samples, if each metric
     has them all. These again for each value of the option `by`, if there is one. Marks are drawn
@@ -284,13 +296,13 @@ def panel(
         sharey="row" if found.sharey else False,
     )
     numbers, last = [], len(found.rows) - 1
-    places = [value for value, _ in split(groups, by)]
-    titles = dict(zip(places, in_words(by, places)))
+    of_by = [value for value, _ in split(groups, by)]
+    titles = dict(zip(of_by, in_words(by, of_by)))
     for i, (line, row) in enumerate(zip(grid, found.rows)):
         for at in line[len(row) :]:
             at.set_visible(False)
         for j, (at, (value, some, (metric, along))) in enumerate(zip(line, row)):
-            drawn = draw((metric, along), some, at)
+            drawn = draw((metric, along), some, at, look)
             for mark in marks if along == "time" else ():
                 draw_mark(at, mark)
             if by:
@@ -339,9 +351,15 @@ def described(groups: Sequence[Group]) -> str:
     return words.strip()
 
 
-def single(groups: Sequence[Group], axis: Axis, by: str = "", marks: Sequence[Mark] = ()) -> Plot:
+def single(
+    groups: Sequence[Group],
+    axis: Axis,
+    by: str = "",
+    marks: Sequence[Mark] = (),
+    look: Look = PLAIN,
+) -> Plot:
     """One pair of axes as a figure."""
-    return panel(groups, [axis], "-".join(axis).replace("_", "-"), by, marks)
+    return panel(groups, [axis], "-".join(axis).replace("_", "-"), by, marks, look)
 
 
 def interval(found: Speedup) -> str:

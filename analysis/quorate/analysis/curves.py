@@ -9,6 +9,7 @@ import numpy as np
 
 from . import quantities
 from .groups import Group
+from .look import PLAIN, Look
 from .traces import BadInput, Floats, Trace
 
 # What can be drawn upwards, and along. METRICS are of models: a run may reach a target of theirs.
@@ -28,7 +29,7 @@ METRICS = {
     "top_k": "top-k accuracy",
     "round": "rounds",
 }
-LABELS = {**METRICS, **quantities.LABELS}
+LABELS = {**METRICS, "time": "time (s)", "samples": "samples used", **quantities.LABELS}
 ALONG = {"time": "time (s)", "round": "round", "samples": "samples used"}
 SMALLER_IS_BETTER = ("train_loss", "objective", "gap", "test_loss", "mse")
 GRID = 400  # points of a band whose seeds were scored at different times
@@ -60,9 +61,9 @@ def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
     nothing else. A round's estimate is taken before its update: it belongs to the end of the round
     before, and the first one to the beginning.
     """
-    if metric == "round":
+    if metric in ALONG:
         rounds, times = np.arange(trace.rounds + 1), trace.edges
-        values = rounds.astype(float)
+        values = places(trace, metric)
     elif metric in quantities.LABELS:
         ends, values = quantities.line(trace, metric)
         rounds, times = ends, trace.edges[ends]
@@ -78,7 +79,7 @@ def curve(trace: Trace, metric: str) -> tuple[Floats, Floats, Floats]:
         rounds, times = np.arange(trace.rounds), trace.edges[:-1]
         values = trace.round["loss_estimate"].to_numpy()
     else:
-        rounds = times = values = np.array([])
+        rounds, times, values = np.arange(0), np.array([]), np.array([])
     known = np.isfinite(values)
     return rounds[known], times[known], values[known]
 
@@ -104,9 +105,16 @@ def final(trace: Trace, metric: str) -> float:
 def points(trace: Trace, metric: str, along: str) -> tuple[Floats, Floats]:
     """(x, y) of a curve along time, rounds or samples."""
     rounds, times, values = curve(trace, metric)
-    if along == "samples" and len(rounds):
-        return np.concatenate([[0], np.cumsum(trace.round["samples"])])[rounds], values
-    return (times if along == "time" else rounds), values
+    return (times if along == "time" else places(trace, along)[rounds.astype(int)]), values
+
+
+def places(trace: Trace, along: str) -> Floats:
+    """Where a run begins and its rounds end, along time, rounds or samples."""
+    if along == "time":
+        return trace.edges
+    if along == "samples":
+        return np.concatenate([[0.0], np.cumsum(trace.round["samples"])])
+    return np.arange(trace.rounds + 1.0)
 
 
 @dataclass
@@ -119,10 +127,10 @@ class Band:
     high: Floats
 
 
-def band(traces: Sequence[Trace], metric: str, along: str) -> Band:
+def band(traces: Sequence[Trace], metric: str, along: str, look: Look = PLAIN) -> Band:
     """The curves of one configuration; those without a value are left out."""
     curves = [points(trace, metric, along) for trace in traces]
-    curves = [(x, y) for x, y in curves if len(x)]
+    curves = [(x, look.smoothed(y)) for x, y in curves if len(x)]
     if not curves:
         return Band(*[np.array([])] * 4)
     grid = curves[0][0]

@@ -54,6 +54,7 @@ ROUNDS = {
     "staleness": Quantity("mean staleness (updates)", column("staleness_mean")),
     "decode_error": Quantity("decode error", column("decode_error")),
     "used": Quantity("workers used", column("used")),
+    "wait": Quantity("wait of the coordinator in a round (s)", column("wait")),
 }
 # Columns of /arrival.
 CONTRIBUTIONS = {
@@ -61,11 +62,53 @@ CONTRIBUTIONS = {
     "compute": ("compute", "computing time of a contribution (s)"),
     "delay": ("delay", "delay of a contribution (s)"),
     "send": ("send", "time to send a contribution (s)"),
+    "idle": ("idle", "time without a task before a contribution (s)"),
 }
 TOLD_LATER = ("send",)
+
+
+def messages(trace: Trace) -> pd.DataFrame:
+    """A row for each message to the coordinator, by worker and in order. `compute` and `delay` are
+    those of all its parts; `send` is what it took to leave, as its worker told with the next one,
+    and NaN of the last one. Raises BadInput if the trace does not list all contributions."""
+    need_arrivals(trace)
+    names = ("event", "round", "worker", "task", "sent", "arrived", "compute", "delay", "send")
+    table = trace.arrivals(*names).sort_values(["worker", "event"], kind="stable")
+    sums = dict.fromkeys(("compute", "delay"), "sum")
+    table = table.groupby("event", sort=False).agg({**dict.fromkeys(names, "first"), **sums})
+    table["send"] = table.groupby("worker")["send"].shift(-1)
+    return table.reset_index(drop=True)
+
+
+def received(trace: Trace) -> pd.DataFrame:
+    """Columns `round`, `worker` and `value`: what went by from a task's departure to the arrival of
+    its first message and was neither delay, computation nor sending."""
+    found = transfers(trace)
+    return found[["round", "worker", "receive"]].set_axis(["round", "worker", "value"], axis=1)
+
+
+def queued(trace: Trace) -> pd.DataFrame:
+    """Columns `round`, `worker` and `value`: how many other messages had been sent to the
+    coordinator when this one came, and had not come. The last message of each worker, which nobody
+    told how long it took, counts from its arrival on: not at all."""
+    table = messages(trace)
+    arrived = np.sort(table["arrived"].to_numpy())
+    left = np.sort((table["arrived"] - table["send"].fillna(0.0)).to_numpy())
+    now = table["arrived"].to_numpy()
+    table["value"] = np.searchsorted(left, now, "right") - np.searchsorted(arrived, now, "right")
+    return table[["round", "worker", "value"]]
+
+
+# Of contributions, what no column of /arrival holds.
+DERIVED = {
+    "receive": (received, "time to receive a task (s)"),
+    "queued": (queued, "messages under way to the coordinator"),
+}
+OF_CONTRIBUTIONS = (*CONTRIBUTIONS, *DERIVED)
 LABELS = {
     **{name: quantity.label for name, quantity in ROUNDS.items()},
     **{name: label for name, (_, label) in CONTRIBUTIONS.items()},
+    **{name: label for name, (_, label) in DERIVED.items()},
 }
 
 
@@ -76,7 +119,10 @@ def observed(trace: Trace, name: str) -> pd.DataFrame:
     Raises BadInput if the trace does not list all contributions.
     """
     need_arrivals(trace)
-    found = trace.arrivals("round", "worker", CONTRIBUTIONS[name][0])
+    if name in DERIVED:
+        found = DERIVED[name][0](trace)
+    else:
+        found = trace.arrivals("round", "worker", CONTRIBUTIONS[name][0])
     if name in TOLD_LATER:
         found = found[found["worker"].duplicated()]
     found = found[found["round"] <= trace.rounds]
@@ -84,24 +130,20 @@ def observed(trace: Trace, name: str) -> pd.DataFrame:
 
 
 def transfers(trace: Trace) -> pd.DataFrame:
-    """Columns `receive` and `send`, in seconds, of each task's first message: `send` is what its
-    worker needed to send it, as it told with its next message; `receive` is what else went by from
-    the task's departure to the message's arrival and was neither delay nor computation.
+    """Columns `receive` and `send`, in seconds, of each task's first message, with its `round` and
+    `worker`: `send` is what its worker needed to send it, as it told with its next message;
+    `receive` is what else went by from the task's departure to the message's arrival and was
+    neither delay nor computation.
 
     The last message of each worker is left out. Raises BadInput if the trace does not list all
     contributions.
     """
-    need_arrivals(trace)
-    names = ("event", "worker", "task", "sent", "arrived", "compute", "delay", "send")
-    table = trace.arrivals(*names).sort_values(["worker", "event"], kind="stable")
-    sums = dict.fromkeys(("compute", "delay"), "sum")
-    table = table.groupby("event", sort=False).agg({**dict.fromkeys(names, "first"), **sums})
-    table["send"] = table.groupby("worker")["send"].shift(-1)
+    table = messages(trace)
     table = table[~table.duplicated(["worker", "task"])].dropna(subset="send")
     busy = table["compute"] + table["delay"] + table["send"]
     receive = table["arrived"] - table["sent"] - busy
-    receive = receive.where(receive.abs() > ROUNDING, 0.0)
-    return pd.DataFrame({"receive": receive, "send": table["send"]}).reset_index(drop=True)
+    table["receive"] = receive.where(receive.abs() > ROUNDING, 0.0)
+    return table[["round", "worker", "receive", "send"]].reset_index(drop=True)
 
 
 def by_round(trace: Trace, name: str) -> tuple[Floats, Floats]:
@@ -130,7 +172,7 @@ def line(trace: Trace, name: str) -> tuple[npt.NDArray[np.int64], Floats]:
 
 def samples(trace: Trace, name: str) -> Floats:
     """The numbers of all rounds, or of all contributions. Raises BadInput."""
-    if name in CONTRIBUTIONS:
+    if name in OF_CONTRIBUTIONS:
         return np.asarray(observed(trace, name)["value"], dtype=np.float64)
     sums, counts = by_round(trace, name)
     known = counts > 0
