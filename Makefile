@@ -615,9 +615,9 @@ install: build $(B)/libquorate.a $(B)/python/quorate/_built.py ## program, libra
 	@$(if $(found_own_petsc),install -D -m 644 -t '$(root)/lib/quorate' '$(found_own_petsc)' && \
 	  ln -sf $(notdir $(found_own_petsc)) '$(root)/lib/quorate/libpetsc.so')
 	@rm -rf '$(root)/include/quorate'
-	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis
+	@install -D -m 755 -t '$(root)/share/quorate/analysis' analysis/quorate-analysis analysis/quorate-hosts
 	@$(call copy,.,$(wildcard slurm/*.ini jobs/*.ini jobs/*.tuned jobs/data/*.ini) \
-	  $(wildcard analysis/quorate/*.py $(addprefix analysis/quorate/,torch/*.py analysis/*.py analysis/*.mplstyle)),share/quorate)
+	  $(wildcard analysis/quorate/*.py $(addprefix analysis/quorate/,torch/*.py hosts/*.py analysis/*.py analysis/*.mplstyle)),share/quorate)
 	@$(call copy,$(B)/python,quorate/_built.py,share/quorate/analysis)
 	@$(call copy,$(B),$(patsubst $(B)/%,%,$(included) $(texts)))
 	@$(call fill,quorate.pc,lib/pkgconfig)

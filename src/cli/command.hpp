@@ -51,6 +51,7 @@ Command cancel_command();
 Command todo_command();
 Command doctor_command();
 Command analysis_command();
+Command hosts_command();
 Command list_command();
 Command help_command();
 

@@ -13,9 +13,10 @@ std::vector<Command> commands()
     return {
         import_command(),   generate_command(), encode_command(),   run_command(),
         simulate_command(), evaluate_command(), predict_command(),  optimum_command(),
-        tune_command(),     inspect_command(),  analysis_command(), advise_command(),
-        script_command(),   submit_command(),   status_command(),   cancel_command(),
-        todo_command(),     doctor_command(),   list_command(),     help_command(),
+        tune_command(),     inspect_command(),  analysis_command(), hosts_command(),
+        advise_command(),   script_command(),   submit_command(),   status_command(),
+        cancel_command(),   todo_command(),     doctor_command(),   list_command(),
+        help_command(),
     };
 }
 

@@ -42,7 +42,7 @@ def test_an_unknown_command_names_the_nearest(folder):
     assert refused(folder, "runn") == "quorate has no command runn; did you mean run?"
     assert refused(folder, "juggle") == (
         "quorate has no command juggle; known: import, generate, encode, run, simulate, evaluate, "
-        "predict, optimum, tune, inspect, analysis, advise, script, submit, status, cancel, "
+        "predict, optimum, tune, inspect, analysis, hosts, advise, script, submit, status, cancel, "
         "todo, doctor, list or help"
     )
 

@@ -219,3 +219,12 @@ def test_completion_knows_all_commands_of_the_analysis_and_their_options(complet
     for name, command in commands.items():
         known = {option for option in command._option_string_actions if option[:2] == "--"}
         assert set(complete("quorate", "analysis", name, "--")) == known
+
+
+def test_completion_knows_all_commands_of_hosts_and_their_options(complete):
+    told = call("hosts", "--help").stdout
+    commands = re.findall(r"^    ([a-z]+) ", told, re.M)
+    assert set(complete("quorate", "hosts", "")) == {*commands, "--help"}
+    for command in commands:
+        options = set(re.findall(r"--[a-z]+", call("hosts", command, "--help").stdout))
+        assert set(complete("quorate", "hosts", command, "--")) == options
