@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     def _delay(*arguments: float) -> Component:
         ...
 
-    cedar = constant = erasurehead = exponential = fixed = gamma = gauss_recv = _delay
+    cedar = constant = erasurehead = exponential = fixed = gamma = half_normal = _delay
     gilbert_elliott = lognormal = mixture = niagara = none = pareto = _delay
     shifted_exponential = trace = uneven = _delay
 

@@ -18,7 +18,7 @@ def data(tmp_path_factory):
 
 def simulate(data, folder, scheme, *words):
     path = folder / f"{scheme}-{len(list(folder.iterdir()))}.h5"
-    setting = "--workers 6 --optimizer gd --step 2 --quiet --evaluate-every 1".split()
+    setting = "--workers 6 --optimizer gd --step 1 --quiet --evaluate-every 1".split()
     quorate(
         "simulate", "--data", data, "--scheme", scheme, *setting, *map(str, words), "--trace", path
     )
@@ -71,7 +71,7 @@ def test_svrg_without_batches_says_so(tmp_path):
 @pytest.mark.parametrize(
     "said, words",
     [
-        ("--degree 6 or more", "--workers 1000 --scheme bcc --degree 2"),
+        ("--degree 5 or more", "--workers 1000 --scheme bcc --degree 2"),
         ("--after is 7", "--workers 6 --scheme clones --after 7"),
         ("--degree is 7", "--workers 6 --scheme clones --degree 7"),
     ],

@@ -106,7 +106,7 @@ def test_a_price_and_who_may_log_in_are_passed_on(cloud):
         ("there is no", ("--key", "nowhere")),
         ("--hostfile is key, which is there", ("--hostfile", "key")),
         ("--zone is Google's", ("--zone", "a-b")),
-        ("unrecognized arguments: --machine 3", ("--machine", "3")),
+        ("no option --machine; did you mean --machines?", ("--machine", "3")),
     ],
 )
 def test_bad_input_launches_nothing(cloud, said, words):

@@ -47,16 +47,19 @@ def commands():
     return found, incomplete
 
 
+IN_PYTHON = ("analysis", "hosts")  # commands that have commands
+
+
 @functools.cache
 def options_of(*command):
     """The options of a command and their arguments, as --help says: --seed, N."""
-    words = [*command, "--help"] if command[0] == "analysis" else [*command, "--help=all"]
+    words = [*command, "--help"] if command[0] in IN_PYTHON else [*command, "--help=all"]
     return dict(re.findall(r"^  (?:-\w, )?(--[\w-]+)(?: ([^\s\]]+))?", call(*words).stdout, re.M))
 
 
 def mistakes(words):
     """A command with one mistake, each in turn, and what the message must say."""
-    options = options_of(*words[: 2 if words[0] == "analysis" else 1])
+    options = options_of(*words[: 2 if words[0] in IN_PYTHON else 1])
     for i, option in enumerate(words):
         if not option.startswith("--"):
             continue

@@ -2,14 +2,14 @@
 """The command line of `quorate analysis`."""
 
 import argparse
-import difflib
 import io
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 import pandas as pd
 
+from ..parsing import Parser, unknown_option
 from . import (
     compare,
     cost,
@@ -33,33 +33,6 @@ from .numbers import number_of
 from .refine import check_program, refine_option
 from .tables import text
 from .traces import BadInput, Trace
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    commands: Mapping[str, "Parser"]
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, allow_abbrev=False)
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-
-def refuse_unknown(top: Parser, words: list[str]) -> None:
-    """Raises BadInput for an option that the command does not have: argparse would miss others."""
-    name = words[0] if words else ""
-    if name not in top.commands:
-        return
-    command = top.commands[name]
-    known = list(command._option_string_actions)
-    for word in words[1:]:
-        option = word.partition("=")[0]
-        if option.startswith("--") and option not in known:
-            near = difflib.get_close_matches(option, known, 1)
-            meant = f"did you mean {near[0]}?" if near else f"see {command.prog} --help"
-            raise BadInput(f"{name} has no option {option}; {meant}")
 
 
 def count(word: str) -> int:
@@ -487,7 +460,8 @@ def main(words: list[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # names of files need not be UTF-8
     try:
-        refuse_unknown(top, words)
+        if wrong := unknown_option(top, words):
+            raise BadInput(wrong)
         given = top.parse_args(words)
         given.notes = []
         if getattr(given, "out", None):

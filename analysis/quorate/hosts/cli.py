@@ -7,27 +7,28 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
+from ..parsing import Parser, unknown_option
 from .aws import Aws
 from .google import Google
 from .machines import COORDINATOR, BadInput, Cloud, Failed, Machine, Wanted
 from .remote import Remote
 
 DONE, FAILED, BAD_INPUT = 0, 1, 2
-TYPES = {"aws": "c7i.2xlarge", "google": "c3-standard-8"}
+# How a cloud names things, and an example; that of the type is the default.
+FORMS = {
+    "aws": {
+        "image": ("ami-[0-9a-f]+|resolve:ssm:.+", "ami-0123"),
+        "type": (r"[a-z0-9-]+\.[a-z0-9-]+", "c7i.2xlarge"),
+    },
+    "google": {
+        "image": ("[a-z0-9-]+/[a-z0-9-]+", "PROJECT/FAMILY, as debian-cloud/debian-12"),
+        "type": ("[a-z0-9]+-[a-z0-9-]+", "c3-standard-8"),
+        "zone": ("[a-z]+-[a-z]+[0-9]+-[a-z]", "us-east1-b"),
+    },
+}
 USERS = {"aws": "admin", "google": os.environ.get("USER", "quorate")}
 NAME = re.compile(r"[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?")  # as Google wants it
-
-
-class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def __init__(self, **options: object) -> None:
-        super().__init__(**options, allow_abbrev=False)  # type: ignore[arg-type]
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def parser() -> Parser:
@@ -49,6 +50,7 @@ def parser() -> Parser:
         new.add_argument("--zone", default="", help="of Google; AWS takes that of its region")
         if name == "launch":
             add_launch(new)
+    top.commands = commands.choices
     return top
 
 
@@ -86,6 +88,13 @@ def cloud_of(given: argparse.Namespace) -> Cloud:
     return Google(given.zone)
 
 
+def check_form(cloud: str, option: str, value: str) -> None:
+    """Raises BadInput if the cloud calls nothing so."""
+    form, example = FORMS[cloud][option]
+    if not re.fullmatch(form, value):
+        raise BadInput(f"--{option} is {value}, which no {option} is called: write {example}")
+
+
 def check(given: argparse.Namespace) -> tuple[Wanted, Path]:
     """What to launch, and the private key. Raises BadInput before anything is launched."""
     if given.machines < 1 or given.machines > 1000:
@@ -97,8 +106,9 @@ def check(given: argparse.Namespace) -> tuple[Wanted, Path]:
     image = given.image or ("debian-cloud/debian-12" if given.cloud == "google" else "")
     if not image:
         raise BadInput("--image is missing: give the AMI of an image with Quorate, as ami-0123")
-    if given.cloud == "google" and not re.fullmatch(r"[^/]+/[^/]+", image):
-        raise BadInput(f"--image is {image}: write PROJECT/FAMILY, as debian-cloud/debian-12")
+    of_type = given.type or FORMS[given.cloud]["type"][1]
+    for option, value in (("image", image), ("type", of_type)):
+        check_form(given.cloud, option, value)
     if given.price and not given.spot:
         raise BadInput("--price is of spot machines: give --spot too, or leave it out")
     if given.price and given.cloud == "google":
@@ -114,7 +124,7 @@ def check(given: argparse.Namespace) -> tuple[Wanted, Path]:
     wanted = Wanted(
         group=given.group,
         machines=given.machines,
-        type=given.type or TYPES[given.cloud],
+        type=of_type,
         image=image,
         spot=given.spot,
         price=given.price,
@@ -203,17 +213,19 @@ COMMANDS = {"launch": launch, "list": list_group, "down": down}
 
 
 def main(words: Sequence[str]) -> int:
+    top = parser()
     try:
-        given = parser().parse_args(words)
-    except SystemExit as end:
-        return int(end.code or 0)
-    try:
+        if wrong := unknown_option(top, words):
+            raise BadInput(wrong)
+        given = top.parse_args(words)
         if not NAME.fullmatch(given.group):
             raise BadInput(
                 f"NAME is {given.group}: begin with a letter, and take a-z, 0-9 and - only"
             )
         if given.zone and given.cloud == "aws":
             raise BadInput("--zone is Google's: AWS takes that of its region; leave it out")
+        if given.zone:
+            check_form(given.cloud, "zone", given.zone)
         COMMANDS[given.command](given)
     except BadInput as error:
         print(f"quorate hosts: {error}", file=sys.stderr)
