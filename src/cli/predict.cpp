@@ -12,7 +12,6 @@
 #include "base/log.hpp"
 #include "base/path.hpp"
 #include "cli/command.hpp"
-#include "cli/quality_words.hpp"
 #include "commands/options.hpp"
 #include "data/shard.hpp"
 #include "import/import.hpp"
@@ -20,6 +19,7 @@
 #include "process/session.hpp"
 #include "run/initialiser.hpp"
 #include "run/output.hpp"
+#include "run/quality_words.hpp"
 #include "run/recorded.hpp"
 #include "run/same_data.hpp"
 

@@ -12,14 +12,12 @@
 #include "base/path.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
-#include "cli/quality_words.hpp"
 #include "commands/progress.hpp"
-#include "hdf5/attributes.hpp"
-#include "hdf5/data_sets.hpp"
-#include "hdf5/hdf5.hpp"
 #include "process/launch.hpp"
 #include "process/session.hpp"
+#include "run/initialiser.hpp"
 #include "run/output.hpp"
+#include "run/quality_words.hpp"
 #include "run/training.hpp"
 #include "study/cross_validation.hpp"
 #include "transport/mpi_endpoint.hpp"
@@ -60,8 +58,6 @@ std::vector<Option> tune_options()
     std::ranges::find(all, "rounds", &Option::name)->fallback = "100";
     return all;
 }
-
-constexpr const char* average_format = "quorate average";
 
 using Metric = double Quality::*;
 
@@ -222,18 +218,6 @@ std::size_t print_points(const Trials& trials, std::span<const Quality> results,
     return best;
 }
 
-// Writes a model as traces have it, so that --init takes it.
-void write_model(const std::string& output, std::span<const double> model)
-{
-    write_whole(output, [&](const std::string& path) {
-        auto file = h5::create(path);
-        h5::write_attribute(file.get(), "format", std::string(average_format));
-        const auto group = h5::create_group(file.get(), "model");
-        h5::write(group.get(), "final", model);
-        file.close("close " + path);
-    });
-}
-
 // Trains a model for each worker on its own rows, with its best point, and prints how the mean of
 // the models does on the test rows.
 void average(const Settings& settings, Trials& trials, const std::vector<std::size_t>& best)
@@ -245,7 +229,7 @@ void average(const Settings& settings, Trials& trials, const std::vector<std::si
         mean.resize(model.size());
         for (std::size_t i = 0; i < model.size(); ++i) mean[i] += model[i] / trials.workers();
     }
-    if (settings.on("average")) write_model(settings.text("average"), mean);
+    if (settings.on("average")) write_average(settings.text("average"), mean);
     const auto words = quality_words(trials.tested(mean, static_cast<std::int64_t>(best[0])));
     fmt::print(
         "average of {} models{}\n", trials.workers(),

@@ -19,7 +19,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "parts/plugins.hpp"
-#include "straggler/models.hpp"
+#include "run/training.hpp"
 
 namespace quorate {
 

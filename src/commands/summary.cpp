@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "parts/components.hpp"
 #include "run/recorded.hpp"
-#include "straggler/models.hpp"
+#include "run/training.hpp"
 #include "trace/round_times.hpp"
 
 namespace quorate {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <set>
 
-#include "compute/downlink.hpp"
 #include "compute/task_queue.hpp"
 #include "fleet/recipes.hpp"
+#include "straggler/downlink.hpp"
 #include "straggler/emulation.hpp"
 
 namespace quorate {
@@ -44,7 +44,7 @@ public:
     /// Tells when a task is there that has come to its host: as Downlink::take().
     std::optional<Seconds> late_until(const Order& order, Seconds now)
     {
-        return downlink_.take(*models_, machine_, order.context->control, now);
+        return downlink_.take(*models_, machine_, order.context->control.shared_draw(), now);
     }
     /// Takes a task, which may end the running one (TaskQueue).
     void add(Order order, Seconds now);

@@ -219,8 +219,8 @@ void RankWorker::accept(std::shared_ptr<transport::Bytes> bytes)
                                context_.computing.wire, context_.computing.model.precision(),
                                endpoint_.pool());
     const auto machine = endpoint_.rank() - 1;
-    if (const auto until =
-            downlink_.take(context_.stragglers, machine, message.control, clock_seconds()))
+    if (const auto until = downlink_.take(context_.stragglers, machine,
+                                          message.control.shared_draw(), clock_seconds()))
         late_.push_back({*until, std::move(message)});
     else
         take_task(std::move(message));

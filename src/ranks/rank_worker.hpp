@@ -5,7 +5,6 @@
 #include <deque>
 #include <optional>
 
-#include "compute/downlink.hpp"
 #include "compute/task_queue.hpp"
 #include "data/shard.hpp"
 #include "ranks/evaluation_team.hpp"
@@ -17,6 +16,7 @@
 #include "ranks/succession.hpp"
 #include "ranks/task_execution.hpp"
 #include "scheme/coding.hpp"
+#include "straggler/downlink.hpp"
 
 namespace quorate {
 

@@ -7,8 +7,10 @@
 #include <span>
 
 #include "base/error.hpp"
+#include "base/path.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
+#include "hdf5/attributes.hpp"
 #include "hdf5/data_sets.hpp"
 
 namespace quorate {
@@ -117,6 +119,18 @@ std::vector<double> final_model(const std::string& trace, std::int64_t width)
     return read_final_model(trace, width, {0, static_cast<std::size_t>(width)},
                             "the trace of a run that has ended",
                             [&](const std::string& wrong) { throw BadInput(trace + " " + wrong); });
+}
+
+void write_average(const std::string& path, std::span<const double> model)
+{
+    write_whole(path, [&](const std::string& temporary) {
+        const std::lock_guard lock(libraries());
+        auto file = h5::create(temporary);
+        h5::write_attribute(file.get(), "format", std::string("quorate average"));
+        const auto group = h5::create_group(file.get(), "model");
+        h5::write(group.get(), "final", model);
+        file.close("close " + temporary);
+    });
 }
 
 }  // namespace quorate

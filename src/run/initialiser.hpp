@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,5 +42,9 @@ std::vector<double> initial_model(const Settings& settings, std::uint64_t seed, 
 /// @param width  number of parameters that the model must have
 /// @throws BadInput if the file cannot be opened, holds no final model, or one of another width
 std::vector<double> final_model(const std::string& trace, std::int64_t width);
+
+/// Writes the average of models as traces have their final model, so that --init takes it. Local.
+/// @throws Failure if it cannot be written
+void write_average(const std::string& path, std::span<const double> model);
 
 }  // namespace quorate

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -116,6 +117,11 @@ struct TaskControl {
     Budget budget = {};
     double step = 0;  // of descent; the engine fills it in
     bool follows() const { return begin == Begin::after; }
+    /// The draw that does not depend on the worker; nothing: its own count is the key.
+    std::optional<std::int64_t> shared_draw() const
+    {
+        return draw == own_count ? std::nullopt : std::optional(draw);
+    }
     /// Whether the task takes the place of one that waits to be sent: the latest task wins, but one
     /// that follows others replaces only those that would repeat.
     bool replaces(const TaskControl& waiting) const { return !follows() || waiting.repeat; }

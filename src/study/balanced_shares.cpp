@@ -11,7 +11,7 @@
 #include "base/median.hpp"
 #include "commands/options.hpp"
 #include "commands/simulation.hpp"
-#include "straggler/models.hpp"
+#include "run/training.hpp"
 
 namespace quorate {
 

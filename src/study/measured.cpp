@@ -8,7 +8,7 @@
 
 #include "base/median.hpp"
 #include "run/recorded.hpp"
-#include "straggler/models.hpp"
+#include "run/training.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
-#include "scheme/types.hpp"
 #include "straggler/models.hpp"
 
 namespace quorate {
@@ -15,12 +15,12 @@ namespace quorate {
 class Downlink {
 public:
     /// Takes a task that would be there now.
+    /// @param draw  its draw; nothing: the count of such tasks
     /// @return when it is there; nothing: now
     std::optional<Seconds> take(const StragglerModels& models, int machine,
-                                const TaskControl& control, Seconds now)
+                                std::optional<std::int64_t> draw, Seconds now)
     {
-        const auto draw = control.draw == own_count ? count_++ : control.draw;
-        const auto due = now + models.downlink_delays.draw(machine, draw, 0);
+        const auto due = now + models.downlink_delays.draw(machine, draw ? *draw : count_++, 0);
         if (due <= now && !holds(now)) return {};
         return last_ = after(due);
     }

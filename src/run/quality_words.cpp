@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cli/quality_words.hpp"
+#include "run/quality_words.hpp"
 
 #include <fmt/format.h>
 
