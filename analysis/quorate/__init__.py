@@ -102,7 +102,7 @@ __all__ = [
 _PACKAGES = ("analysis", "torch")
 
 # The delay models of C++ that `__getattr__` makes functions of. Plugins add others.
-_DELAYS = "cedar constant erasurehead exponential fixed gamma gauss_recv gilbert_elliott lognormal"
+_DELAYS = "cedar constant erasurehead exponential fixed gamma gilbert_elliott half_normal lognormal"
 _DELAYS += " mixture niagara none pareto shifted_exponential trace uneven"
 
 
