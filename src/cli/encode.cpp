@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quorate encode: a data set whose rows are mixed by a tight frame, so that stragglers can be
 // ignored.
+#include "import/encode.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "cli/command.hpp"
-#include "import/encode.hpp"
 #include "process/session.hpp"
 
 namespace quorate {

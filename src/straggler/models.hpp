@@ -25,7 +25,8 @@ inline constexpr DelayOption delay_options[] = {{"delay", Purpose::delay},
                                                 {"downlink-delay", Purpose::downlink_delay},
                                                 {"slowdown", Purpose::slowdown, 1}};
 
-/// The models by which machines are made to straggle. They must outlive this: OwnedDelayModels owns them.
+/// The models by which machines are made to straggle. They must outlive this: OwnedDelayModels owns
+/// them.
 struct StragglerModels {
     Seconds row_time;             // computing a row takes at least so long, times the slowdown
     DelayModel& delays;           // seconds before a task is computed

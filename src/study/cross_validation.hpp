@@ -30,8 +30,8 @@ std::vector<GridOption> grid_options(const Settings& settings);
 /// @throws BadInput if they are more than a million
 std::vector<Choice> points_of(const std::vector<GridOption>& grid);
 
-/// The trials of a grid on the folds of a data set. With --workers each worker has rows and folds of
-/// its own; stratified_folds() makes the folds of all by --seed. Trials are numbered worker by
+/// The trials of a grid on the folds of a data set. With --workers each worker has rows and folds
+/// of its own; stratified_folds() makes the folds of all by --seed. Trials are numbered worker by
 /// worker, point by point, and fold by fold. Local.
 class Trials {
 public:

@@ -15,8 +15,8 @@ namespace {
 int least_degree(int n)
 {
     const auto left_out = [n](int degree) {
-        const double batches = (n + degree - 1) / degree;
-        return batches * std::pow(1 - 1 / batches, n);
+        const int batches = (n + degree - 1) / degree;
+        return batches * std::pow(1 - 1.0 / batches, n);
     };
     int degree = 1;
     while (left_out(degree) > 3) ++degree;
