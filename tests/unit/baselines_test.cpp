@@ -81,6 +81,7 @@ TEST(Clones, WaitForAHolderWhoIsFree)
                                     .options = {{"degree", "2"}, {"after", "2"}},
                                     .workers = 4,
                                     .rounds = 1,
+                                    .delay = "none",
                                     .slowdown = "fixed:5,2,3",
                                     .row_time = 1}
                              .run();

@@ -59,12 +59,12 @@ TEST(TypedOptions, OfAllComponentsAreTheirWords)
     Structs<UncodedOptions, IgnoreOptions, FrcOptions, CyclicOptions, ShortCyclicOptions,
             ReedSolomonOptions, PartialOptions, PartialFrcOptions, PartialCyclicOptions, AgcOptions,
             BernoulliOptions, BlockOptions, RegularOptions, MargulisOptions, BibdOptions,
-            GraphOptions, StochasticOptions, IsGcOptions, NestedOptions, DracoRepetitionOptions,
-            DracoCyclicOptions, AmbOptions, ElasticOptions, AnytimeSgdOptions, LocalAverageOptions,
-            AmbDgOptions, KBatchSyncOptions, KAsyncOptions, KBatchAsyncOptions, AsyncOptions,
-            RingmasterOptions, MaleniaOptions, MindFlayerOptions, AtaOptions, RingleaderOptions,
-            Ia2sgdOptions, PgcFrcOptions, PgcCyclicOptions, DsagOptions, SrSgcOptions,
-            MSgcOptions>::expect_all(schemes(), problem);
+            GraphOptions, StochasticOptions, IsGcOptions, BccOptions, ClonesOptions, SvrgOptions,
+            NestedOptions, DracoRepetitionOptions, DracoCyclicOptions, AmbOptions, ElasticOptions,
+            AnytimeSgdOptions, LocalAverageOptions, AmbDgOptions, KBatchSyncOptions, KAsyncOptions,
+            KBatchAsyncOptions, AsyncOptions, RingmasterOptions, MaleniaOptions, MindFlayerOptions,
+            AtaOptions, RingleaderOptions, Ia2sgdOptions, PgcFrcOptions, PgcCyclicOptions,
+            DsagOptions, SrSgcOptions, MSgcOptions>::expect_all(schemes(), problem);
     Structs<LogisticOptions, RidgeOptions, HingeOptions, SquaredHingeOptions, SoftmaxOptions,
             MlpOptions, CnnOptions>::expect_all(models(), shape);
     Structs<GradientDescentOptions, NesterovAgdOptions, ErasureHeadAgdOptions,

@@ -30,8 +30,9 @@ public:
                                })),
           batches_(layout().needs, problem.seed, problem.batch)
     {
-        layout().needs.kept = problem.workers;
-        layout().needs.points = 1;
+        // Those of a full gradient are there until the next one is complete.
+        layout().needs.kept = 2 * std::int64_t{problem.workers};
+        layout().needs.points = 2;
     }
 
     std::string warning() const override
