@@ -10,7 +10,6 @@
 #include "base/text.hpp"
 #include "parts/components.hpp"
 #include "run/recorded.hpp"
-#include "run/training.hpp"
 #include "trace/round_times.hpp"
 
 namespace quorate {
@@ -47,9 +46,8 @@ std::string setting_of(const trace::Trace& trace)
     };
     auto text = with_options("scheme", trace.text("scheme"), true, options);
     text += fmt::format(", {} workers", trace.text("workers"));
-    for (const auto& one : delay_options)
-        if (const auto value = option(one.name); !value.empty() && value != "none")
-            text += fmt::format(", {} {}", one.name, value);
+    for (const auto& [name, model] : recorded_delays(trace))
+        text += fmt::format(", {} {}", name, model);
     text += fmt::format(", seed {}", trace.text("seed"));
     if (trace.text("model").empty()) return text + "; times only";
     text +=

@@ -9,6 +9,7 @@
 #include "run/evaluations.hpp"
 #include "run/names.hpp"
 #include "run/same_data.hpp"
+#include "straggler/models.hpp"
 
 namespace quorate {
 
@@ -86,6 +87,19 @@ Recorded read_recorded(const std::string& path, const std::set<std::string>& kno
                                   .l1 = to_real(trace.attributes.at("l1")).value_or(0)};
     auto scored = scored_rows_of(settings, rows);
     return {std::move(trace), std::move(rows), std::move(model), regularizer, std::move(scored)};
+}
+
+std::vector<std::pair<std::string, std::string>> recorded_delays(const trace::Trace& trace)
+{
+    const auto options = recorded_options(trace.text("config"));
+    std::vector<std::pair<std::string, std::string>> found;
+    for (const auto& one : delay_options) {
+        auto model = trace.text(one.name);  // of --delay and --slowdown
+        if (const auto at = options.find(one.name); model.empty() && at != options.end())
+            model = at->second;
+        if (!model.empty() && model != "none") found.emplace_back(one.name, std::move(model));
+    }
+    return found;
 }
 
 }  // namespace quorate

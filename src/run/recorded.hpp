@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/settings.hpp"
 #include "compute/evaluation.hpp"
@@ -21,6 +23,10 @@ namespace quorate {
 /// @param config  as traces and checkpoints record it: lines of NAME = VALUE
 /// @throws BadInput if it cannot be read
 std::map<std::string, std::string> recorded_options(const std::string& config);
+
+/// Returns the delay models that a run had, by option (delay_options), without those that are none.
+/// Local.
+std::vector<std::pair<std::string, std::string>> recorded_delays(const trace::Trace& trace);
 
 /// Takes the values of options from a trace. Options that the user gave stay. Options that concern
 /// the recorded run alone are not taken: trace, overwrite, config, quiet, verbose, log, plugin.

@@ -8,7 +8,6 @@
 
 #include "base/median.hpp"
 #include "run/recorded.hpp"
-#include "run/training.hpp"
 #include "trace/reader.hpp"
 
 namespace quorate {
@@ -34,12 +33,11 @@ Settings with_measured(Settings settings)
     const auto trace = trace::read(path);
     const auto& about = trace.attributes;
     // Injected delays would be taken for a property of the machine.
-    const auto options = recorded_options(trace.text("config"));
-    for (const auto& one : delay_options)
-        if (const auto at = options.find(one.name); at != options.end() && at->second != "none")
-            settings.refuse("measured", fmt::format(", which has injected delays ({} {}): measure "
-                                                    "without, then pass them to advise",
-                                                    one.name, at->second));
+    if (const auto delays = recorded_delays(trace); !delays.empty())
+        settings.refuse("measured",
+                        fmt::format(", which has injected delays ({} {}): measure without, then "
+                                    "pass them to advise",
+                                    delays[0].first, delays[0].second));
     if (about.at("clock") != "wall" || trace.arrivals.empty())
         settings.refuse("measured", ", which measured nothing: give the trace of quorate run");
     const auto take = [&](const char* name, const std::string& value) {
