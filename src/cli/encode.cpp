@@ -13,7 +13,6 @@ namespace {
 
 int encode(const Settings& settings)
 {
-    start_mpi();  // PETSc measures the curvature
     const auto told = encode_data(settings);
     if (!settings.on("quiet")) say(told);
     return exit_done;

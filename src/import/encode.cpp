@@ -13,6 +13,7 @@
 #include "code/tight_frame.hpp"
 #include "data/data_set.hpp"
 #include "data/data_set_writer.hpp"
+#include "process/session.hpp"
 #include "run/output.hpp"
 
 namespace quorate {
@@ -69,6 +70,7 @@ std::string encode_data(const Settings& settings)
     if (!settings.on("data") || output.empty())
         throw BadInput("quorate encode needs --data FILE and --output FILE");
     const DataSet data(settings.text("data"));
+    check_new_data_set(settings);
     if (data.shape().task != LearningTask::regression)
         settings.refuse("data",
                         ", whose labels are classes: only least squares can be encoded, so give "
@@ -82,7 +84,7 @@ std::string encode_data(const Settings& settings)
                         "it out");
     const auto frame = steiner ? steiner_frame(rows, seed)
                                : hadamard_frame(rows, settings.real("redundancy", 1, 64), seed);
-    check_new_data_set(settings);
+    start_mpi();  // PETSc measures the curvature
     auto shape = data.shape();
     shape.dense = true;
     shape.channels = shape.height = shape.width = 0;

@@ -183,6 +183,7 @@ def folder(tmp_path_factory):
         (folder / name).mkdir()
         (folder / name / "compare.png").write_text("mine")
     data = {"data.h5", "amazon.h5", "a.h5", "scaled.h5", "small.h5", "large.h5"}
+    data |= {"plain.h5", "encoded.h5"}
     sources = {True: ["visits.h5"], False: ["simulated-8.h5", "simulated-4.h5"]}
     for words in commands()[0]:
         for word in words:
