@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from traces import simulate
-from quorate.analysis import compare, sweep
+from quorate.analysis import compare, layout, sweep
 from quorate.analysis.groups import group
 from quorate.analysis.numbers import number_of, shown_seconds
 from quorate.analysis.quantities import transfers
@@ -146,7 +146,7 @@ def test_seeds_and_other_incidental_options_are_options_too(swept, analyse, tmp_
         assert trace.time in list(row["mean"])
     status, out, _ = analyse("compare", *swept[:6], "--by", "seed", "--panel", "--out", tmp_path)
     assert status == 0 and "seed 1\n" in out and "seed 2\n" in out
-    parts = compare.split(group(traces, but=["seed"]), "seed")
+    parts = layout.split(group(traces, but=["seed"]), "seed")
     figure = compare.panel(group(traces, but=["seed"]), by="seed").figure
     assert "band" not in figure.texts[-1].get_text()  # of one seed each
     for value, some in parts:

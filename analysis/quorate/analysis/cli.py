@@ -28,6 +28,7 @@ from .claim_command import add_claims
 from .curves import target_of
 from .figures import Plot, folder_of, refuse_file, save
 from .groups import along, group, read_all, values
+from .layout import split
 from .look import PLAIN, look_of
 from .numbers import number_of
 from .refine import check_program, refine_option
@@ -79,7 +80,7 @@ def run_compare(given: argparse.Namespace) -> None:
             "--log, --limits and --smooth are of figures: give --out DIR, or leave them out"
         )
     groups = group(read_given(given), given.base, given.by and [given.by])
-    parts = compare.split(groups, given.by)
+    parts = split(groups, given.by)
     if given.out:
         axes = axes or compare.usual_axes(groups)
         if given.panel:

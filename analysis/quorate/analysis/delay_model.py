@@ -2,17 +2,17 @@
 """The distributions of delay models, from their words: what --delay exponential:0.1 draws from."""
 
 from collections.abc import Callable, Sequence
-from math import lgamma
+from math import erf, lgamma, sqrt
 
 import numpy as np
 
-from .delays import normal_below
 from .numbers import number_of
 from .traces import Floats
 
 TERMS = 4000  # of the series of a gamma distribution
 NIAGARA = "0/0/0.4,0/0.4/0.3,2/0.3/0.2,5/0.3/0.1"
 CEDAR = "0/0/0.4,0.05/0.04/0.3,0.15/0.03/0.2,0.25/0.03/0.1"
+normal_below = np.vectorize(lambda z: 0.5 * (1 + erf(z / sqrt(2))), otypes=[float])
 Below = Callable[[Floats], Floats]  # of values, the probability of what is at most as much
 
 

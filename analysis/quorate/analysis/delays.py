@@ -7,16 +7,17 @@ likelihood has a closed form for all but `mixture`, which is found by EM and wit
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import erf, log, pi, sqrt
+from math import log, pi, sqrt
 
 import numpy as np
 
+from . import delay_model
+from .delay_model import normal_below
 from .traces import Floats
 
 EM_STEPS = 200
 ENOUGH = 10  # times, for a fit
 Survival = Callable[[Floats], Floats]
-normal_below = np.vectorize(lambda z: 0.5 * (1 + erf(z / sqrt(2))), otypes=[float])
 
 
 @dataclass
@@ -58,6 +59,11 @@ def fits(times: Floats, censored: Floats) -> list[Fit]:
     return sorted(found, key=lambda fit: fit.aic)
 
 
+def above(below: delay_model.Below) -> Survival:
+    """Of a distribution, the probability of what is longer."""
+    return lambda x: 1 - below(x)
+
+
 def distance(survival: Survival, values: Floats, above: Floats) -> float:
     """The greatest difference of the two distributions."""
     model = survival(values)
@@ -72,11 +78,12 @@ def exponential(times: Floats, censored: Floats, shift: float) -> Fit:
     likelihood = -len(times) * (log(mean) + 1)
     word = f"shifted-exponential:{shift:.4g},{mean:.4g}" if shift else f"exponential:{mean:.4g}"
 
-    def survival(x: Floats) -> Floats:
-        found: Floats = np.exp(-np.maximum(x - shift, 0) / mean)
-        return found
-
-    return Fit(word, survival, 2 * (1 + (shift > 0)) - 2 * likelihood, np.nan)
+    return Fit(
+        word,
+        above(delay_model.shifted(shift, mean)),
+        2 * (1 + (shift > 0)) - 2 * likelihood,
+        np.nan,
+    )
 
 
 def pareto(times: Floats, censored: Floats) -> Fit:
@@ -88,10 +95,8 @@ def pareto(times: Floats, censored: Floats) -> Fit:
     )
     likelihood -= shape * np.sum(np.log(np.maximum(censored / scale, 1)))
 
-    def survival(x: Floats) -> Floats:
-        return np.minimum((scale / np.maximum(x, scale)) ** shape, 1)
-
-    return Fit(f"pareto:{scale:.4g},{shape:.4g}", survival, 4 - 2 * float(likelihood), np.nan)
+    of = above(delay_model.pareto(scale, shape))
+    return Fit(f"pareto:{scale:.4g},{shape:.4g}", of, 4 - 2 * float(likelihood), np.nan)
 
 
 def mixture(times: Floats, components: int) -> Fit:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .tasks import need_arrivals
+from .tasks import by_message, need_arrivals
 from .traces import Floats, Trace
 
 POINTS = 100  # of a curve; more rounds are averaged
@@ -74,8 +74,7 @@ def messages(trace: Trace) -> pd.DataFrame:
     need_arrivals(trace)
     names = ("event", "round", "worker", "task", "sent", "arrived", "compute", "delay", "send")
     table = trace.arrivals(*names).sort_values(["worker", "event"], kind="stable")
-    sums = dict.fromkeys(("compute", "delay"), "sum")
-    table = table.groupby("event", sort=False).agg({**dict.fromkeys(names, "first"), **sums})
+    table = by_message(table)
     table["send"] = table.groupby("worker")["send"].shift(-1)
     return table.reset_index(drop=True)
 

@@ -23,6 +23,8 @@ COLUMNS = (
     "samples",
 )
 # States of a worker, in the order of legends.
+# Of columns of /arrival, what the parts of a message come to; of others the first counts.
+KINDS = {"compute": "sum", "delay": "sum", "samples": "sum", "used": "max"}
 STATES = ["delay", "computing", "message", "waiting", "cancelled", "not used", "absent"]
 DELAY, COMPUTING, MESSAGE, WAITING, CANCELLED, UNUSED, ABSENT = range(len(STATES))
 JOINED, LEFT, DIED, REENCODED, LOADING, RESUMED, LOST, APART, RESET = range(1, 10)
@@ -52,6 +54,14 @@ def need_arrivals(trace: Trace) -> None:
         )
 
 
+def by_message(table: pd.DataFrame) -> pd.DataFrame:
+    """The contributions that came in one message as one: their times and samples are added."""
+    if table["event"].is_unique:
+        return table
+    kinds = {name: KINDS.get(name, "first") for name in table.columns}
+    return table.groupby("event", sort=False).agg(kinds)
+
+
 def tasks(trace: Trace) -> pd.DataFrame:
     """Messages of workers with busy intervals: `begin`, where the worker could begin, to `arrived`.
 
@@ -63,12 +73,7 @@ def tasks(trace: Trace) -> pd.DataFrame:
     # Much faster than sort_values.
     order = np.lexsort((table["event"], table["arrived"], table["worker"]))
     table = table.iloc[order[known[order]]]
-    if not table["event"].is_unique:
-        # The contributions that came in one message are one: their times and samples are added.
-        sums = dict.fromkeys(("compute", "delay", "samples"), "sum")
-        kinds = {**dict.fromkeys(COLUMNS, "first"), **sums, "used": "max"}
-        table = table.groupby("event", sort=False).agg(kinds)
-    table = table.reset_index(drop=True)
+    table = by_message(table).reset_index(drop=True)
     table["begin"] = np.fmax(table["sent"], table.groupby("worker")["arrived"].shift())
     return table
 
