@@ -87,7 +87,7 @@ void check_metric(const Settings& settings, const Trials& trials, const Measure&
                                               trials.has(&Quality::accuracy) ? "loss or accuracy"
                                                                              : "loss or mse"));
     const auto [name, rows] = trials.scarcest();
-    const auto folds = trials.workers() * trials.folds();
+    const auto folds = trials.all_folds();
     if (rows >= folds) return;
     const auto possible = rows / trials.workers();
     if (measure.metric == &Quality::auc)
@@ -102,7 +102,7 @@ void check_metric(const Settings& settings, const Trials& trials, const Measure&
 std::string missing_class(const Trials& trials)
 {
     const auto [name, rows] = trials.scarcest();
-    const auto folds = trials.workers() * trials.folds();
+    const auto folds = trials.all_folds();
     if (rows >= folds) return "";
     return fmt::format(
         "class {} has {} training rows, fewer than the {} folds, so some folds hold "

@@ -85,7 +85,9 @@ const Decoding* GroupDecoder::expire()
     decoding_.weights.reserve(answered_);
     for (const int worker : first_)
         if (worker >= 0) decoding_.weights.push_back({worker, 0, 1});
-    std::ranges::sort(decoding_.weights, {}, &Weight::worker);
+    // They ascend already where groups are runs of worker numbers.
+    if (!std::ranges::is_sorted(decoding_.weights, {}, &Weight::worker))
+        std::ranges::sort(decoding_.weights, {}, &Weight::worker);
     const auto k = static_cast<double>(partitions_);
     const auto covered = static_cast<double>(covered_);
     const double a = rescale_ ? k / covered : 1;

@@ -7,8 +7,8 @@
 
 namespace quorate {
 
-bool train(const Shard& blocks, std::span<const std::size_t> trained, const DataShape& shape,
-           const TrialOptions& trial, Optimizer& optimizer)
+bool train(const Shard& blocks, const Support& support, std::span<const std::size_t> trained,
+           const DataShape& shape, const TrialOptions& trial, Optimizer& optimizer)
 {
     Needs needs;
     Part part;
@@ -24,7 +24,6 @@ bool train(const Shard& blocks, std::span<const std::size_t> trained, const Data
     }
     const Batches batches(needs, trial.seed, std::min(trial.batch, rows));
     const Computing computing{trial.model, &batches, trial.model.chunk_rows(shape), 1};
-    const auto support = parameters_of(blocks, trial.model);
     const auto whole = optimizer.model();
     std::vector<double> point = whole.doubles(), packed(support.size()), sum(support.size()),
                         estimate(point.size());
@@ -46,9 +45,9 @@ bool train(const Shard& blocks, std::span<const std::size_t> trained, const Data
     return true;
 }
 
-Quality quality_on(const Shard& blocks, std::size_t block, const Model& model, ConstNumbers at)
+Quality quality_on(const Shard& blocks, const Support& support, std::size_t block,
+                   const Model& model, ConstNumbers at)
 {
-    const auto support = parameters_of(blocks, model);
     std::vector<double> packed(support.size());
     support.gather(at, packed.data());
     const auto rows = blocks.block(block).view();

@@ -23,14 +23,17 @@ struct TrialOptions {
 
 /// Trains on some blocks of rows. Local. O(rounds x entries of a batch).
 /// @param blocks     of training rows
+/// @param support    the parameters that they touch: parameters_of(blocks, trial.model)
 /// @param trained    which of them, ascending
 /// @param shape      of the data set
 /// @param optimizer  at its first model; at the last one afterwards
 /// @return whether all gradients were finite
-bool train(const Shard& blocks, std::span<const std::size_t> trained, const DataShape& shape,
-           const TrialOptions& trial, Optimizer& optimizer);
+bool train(const Shard& blocks, const Support& support, std::span<const std::size_t> trained,
+           const DataShape& shape, const TrialOptions& trial, Optimizer& optimizer);
 
 /// Returns the quality of a model on a block of rows. Local. O(entries of the block).
-Quality quality_on(const Shard& blocks, std::size_t block, const Model& model, ConstNumbers at);
+/// @param support  as for train()
+Quality quality_on(const Shard& blocks, const Support& support, std::size_t block,
+                   const Model& model, ConstNumbers at);
 
 }  // namespace quorate

@@ -265,7 +265,7 @@ void VirtualFleet::send(Worker worker)
     order->sent = now_;
     const auto id = order->id();
     if (is_free(worker)) {
-        if (is_late(worker, *order)) {
+        if (hold_back(worker, *order)) {
             ++to.travelling;
         } else if (shares_) {
             ++to.travelling;
@@ -366,24 +366,17 @@ void VirtualFleet::reencode(std::shared_ptr<const Coding> coding, std::span<cons
 // Tells a worker to drop a closed task, unless a newer task replaces it anyway.
 void VirtualFleet::cancel(Worker worker, TaskId task)
 {
-    const auto& to = link(worker);
+    auto& to = link(worker);
     const auto& way = to.worker.downlink();
-    const bool is_late = way.holds(now_) && is_travelling(worker, task);
+    const bool is_late = way.holds(now_) && to.on_the_way(task) != to.waiting();
     if (!is_late && (!to.worker.is_running() || !to.orders.empty() || !to.worker.has(task))) return;
     const auto latency = is_free(worker) ? 0 : times_.network.latency;
     add_event(way.after(now_ + latency), Kind::cancel, worker, task, 0);
 }
 
-bool VirtualFleet::is_travelling(Worker worker, TaskId task) const
-{
-    const auto& to = links_[static_cast<std::size_t>(worker)];
-    const auto end = to.orders.begin() + to.travelling;
-    return std::find_if(to.orders.begin(), end,
-                        [&](const Order& one) { return one.id() == task; }) != end;
-}
-
-// Whether a task that has come to the host of a worker is late. Then its delivery is an event.
-bool VirtualFleet::is_late(Worker worker, const Order& order)
+// Holds back a task that has come to the host of a worker, if it is late: its delivery is an event
+// then. @return whether it is
+bool VirtualFleet::hold_back(Worker worker, const Order& order)
 {
     const auto until = link(worker).worker.late_until(order, now_);
     if (!until) return false;
@@ -397,9 +390,8 @@ bool VirtualFleet::is_late(Worker worker, const Order& order)
 void VirtualFleet::arrive(Worker worker, TaskId task)
 {
     auto& to = link(worker);
-    const auto order = std::find_if(to.orders.begin(), to.waiting(),
-                                    [&](const Order& one) { return one.id() == task; });
-    if (order != to.waiting() && !is_late(worker, *order)) receive(worker, task);
+    const auto order = to.on_the_way(task);
+    if (order != to.waiting() && !hold_back(worker, *order)) receive(worker, task);
 }
 
 // A task comes to its worker. If that has gone meanwhile, the task is no longer under way.

@@ -4,6 +4,7 @@
 // network.
 #pragma once
 
+#include <algorithm>
 #include <boost/container/small_vector.hpp>
 #include <deque>
 #include <map>
@@ -123,6 +124,12 @@ private:
         bool waits() const { return orders.size() > travelling; }
         // The first task that waits to be sent.
         std::vector<Order>::iterator waiting() { return orders.begin() + travelling; }
+        // The task of that number among those on the way; waiting(): there is none.
+        std::vector<Order>::iterator on_the_way(TaskId task)
+        {
+            return std::find_if(orders.begin(), waiting(),
+                                [task](const Order& one) { return one.id() == task; });
+        }
     };
     // The kinds of events, in the order in which those at the same time are taken.
     enum class Kind : std::uint8_t {
@@ -248,8 +255,7 @@ private:
     }
     void cancel(Worker worker, TaskId task);
     void arrive(Worker worker, TaskId task);
-    bool is_late(Worker worker, const Order& order);
-    bool is_travelling(Worker worker, TaskId task) const;
+    bool hold_back(Worker worker, const Order& order);
     void receive(Worker worker, TaskId task);
     void deliver(Worker worker, std::vector<Order>::iterator order);
     void begin(Worker worker);

@@ -140,8 +140,7 @@ void VirtualFleet::hold(Worker worker, TaskId task)
 {
     auto& host = node(node_of(worker));
     auto& to = link(worker);
-    const auto order = std::find_if(to.orders.begin(), to.waiting(),
-                                    [&](const Order& one) { return one.id() == task; });
+    const auto order = to.on_the_way(task);
     if (order == to.waiting()) return;  // the worker has gone meanwhile
     const auto is_obsolete = [&](const Order& one) {
         return order->context->control.replaces(one.context->control);
@@ -162,11 +161,11 @@ void VirtualFleet::begin_held(Node& host)
     std::erase_if(host.held, [&](const auto& held) {
         const auto [worker, task] = held;
         auto& to = link(worker);
-        const auto is_it = [&, id = task](const Order& one) { return one.id() == id; };
-        if (std::none_of(to.orders.begin(), to.waiting(), is_it)) return true;  // dropped
-        if (!is_it(to.orders.front()) || step_of(to.orders.front()) > newest) return false;
+        const auto order = to.on_the_way(task);
+        if (order == to.waiting()) return true;  // dropped
+        if (order != to.orders.begin() || step_of(*order) > newest) return false;
         --to.travelling;
-        deliver(worker, to.orders.begin());
+        deliver(worker, order);
         return true;
     });
 }

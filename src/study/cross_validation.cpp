@@ -78,25 +78,29 @@ struct Trials::Made {
 
 Trials::Trials(const Settings& settings, std::vector<Choice> points)
     : settings_(settings), points_(std::move(points)), data_(settings.text("data")),
-      workers_(static_cast<int>(settings.integer("workers", 1, data_.rows(Split::train) / 2))),
+      workers_(static_cast<int>(
+          settings.integer("workers", 1, std::max<std::int64_t>(1, data_.rows(Split::train) / 2)))),
       folds_(static_cast<int>(settings.integer("folds", 2, data_.rows(Split::train) / workers_)))
 {
+    std::int64_t parameters = 0;  // of the first point
     for (std::size_t i = 0; i < points_.size(); ++i) {
         const auto made = make(static_cast<std::int64_t>(i));
-        if (i == 0) metrics_ = metrics_of(made.model->loss());
-        const auto parameters = made.model->parameters(data_.columns());
-        if (i == 0) parameters_ = parameters;
-        if (workers_ > 1 && parameters != parameters_)
+        const auto own = made.model->parameters(data_.columns());
+        if (i == 0) {
+            metrics_ = metrics_of(made.model->loss());
+            parameters = own;
+        } else if (workers_ > 1 && own != parameters) {
             settings.refuse("workers",
                             fmt::format(", whose models are averaged, but those of the grid have "
                                         "{} and {} parameters: leave options of their size out",
-                                        parameters_, parameters));
+                                        parameters, own));
+        }
     }
     const auto labels = data_.labels(Split::train);
     const auto task = data_.shape().task;
     const bool classes = task != LearningTask::regression;
     // The folds of all points are the same, also if the grid has seeds.
-    part_of_ = stratified_folds(labels, classes, workers_ * folds_,
+    part_of_ = stratified_folds(labels, classes, all_folds(),
                                 static_cast<std::uint64_t>(settings.integer("seed", 0)));
     if (!classes) return;
     class_rows_.resize(static_cast<std::size_t>(data_.shape().classes));
@@ -121,7 +125,7 @@ Trials::Scarce Trials::scarcest() const
 
 const Shard& Trials::parts()
 {
-    if (!parts_) parts_.emplace(read_folds(data_, part_of_, workers_ * folds_), data_.columns());
+    if (!parts_) parts_.emplace(read_folds(data_, part_of_, all_folds()), data_.columns());
     return *parts_;
 }
 
@@ -140,14 +144,16 @@ Quality Trials::run(std::int64_t trial)
     const auto at = trained.begin() + trial % folds_;
     const auto held_out = *at;
     trained.erase(at);
-    if (!train(parts(), trained, data_.shape(), made.trial, *made.optimizer)) return {};
-    return quality_on(parts(), held_out, *made.model, made.optimizer->model());
+    const auto support = parameters_of(parts(), *made.model);
+    if (!train(parts(), support, trained, data_.shape(), made.trial, *made.optimizer)) return {};
+    return quality_on(parts(), support, held_out, *made.model, made.optimizer->model());
 }
 
 std::vector<double> Trials::model(int worker, std::int64_t point)
 {
     const auto made = make(point);
-    if (!train(parts(), parts_of(worker), data_.shape(), made.trial, *made.optimizer))
+    const auto support = parameters_of(parts(), *made.model);
+    if (!train(parts(), support, parts_of(worker), data_.shape(), made.trial, *made.optimizer))
         throw Failure(
             fmt::format("the model of worker {} diverges when it is trained on all of "
                         "its rows: use smaller steps",
@@ -161,7 +167,8 @@ Quality Trials::tested(std::span<const double> model, std::int64_t point) const
     std::vector<RawRows> rows;
     rows.push_back(data_.read(Split::test, 0, data_.rows(Split::test)));
     const Shard test(std::move(rows), data_.columns());
-    return quality_on(test, 0, *make(point).model, model);
+    const auto made = make(point);
+    return quality_on(test, parameters_of(test, *made.model), 0, *made.model, model);
 }
 
 Trials::Made Trials::make(std::int64_t point) const

@@ -44,12 +44,14 @@ public:
     /// The number of trials.
     std::int64_t count() const { return workers_ * std::ssize(points_) * folds_; }
     int folds() const { return folds_; }
+    /// Those of all workers.
+    int all_folds() const { return workers_ * folds_; }
     /// Those that each tune on their own rows; 1: all rows are tuned on together.
     int workers() const { return workers_; }
     const std::vector<Choice>& points() const { return points_; }
     /// Whether the models have such a metric: a regression has no accuracy, three classes no AUC.
     bool has(double Quality::*metric) const { return !std::isnan(metrics_.*metric); }
-    /// The class with the fewest training rows. A class with fewer rows than there are folds is
+    /// The class with the fewest training rows. A class with fewer rows than all_folds() is
     /// missing in some of them.
     struct Scarce {
         std::string name;
@@ -82,7 +84,6 @@ private:
     std::vector<Choice> points_;
     DataSet data_;
     int workers_, folds_;
-    std::int64_t parameters_ = 0;  // of models that are averaged
     Quality metrics_;
     std::vector<int> part_of_;              // of each training row; a worker has folds_ parts
     std::vector<std::int64_t> class_rows_;  // of each class; empty: labels are numbers
