@@ -141,14 +141,21 @@ def optimum(data: Any, **options: Any) -> Optimum:
     return Optimum(*(float(number) for number in found.groups()))
 
 
-def inspect(path: str | os.PathLike[str], coefficients: int | str | None = None) -> dict[str, Any]:
+def inspect(
+    path: str | os.PathLike[str],
+    coefficients: int | str | None = None,
+    *,
+    check: Any = None,
+    check_rounds: int | str | None = None,
+) -> dict[str, Any]:
     """Returns what there is to know of a trace or a data set, after checking it.
 
     coefficients: so many of the largest of a linear model's, or "all", by the names of columns.
+    check: the run's data set, to compute estimates of a trace of `trace_weights` again, those of
+    check_rounds rounds, 10 or "all". Raises Failure if one is not what the run used.
     """
-    given: dict[str, Any] = {"json": True}
-    if coefficients is not None:
-        given["coefficients"] = coefficients
+    wanted = {"coefficients": coefficients, "check": check, "check_rounds": check_rounds}
+    given = {"json": True, **{name: one for name, one in wanted.items() if one is not None}}
     told: dict[str, Any] = json.loads(_command("inspect", [os.fspath(path)], given))
     return told
 

@@ -105,6 +105,21 @@ def test_data_sets_are_generated_imported_and_inspected(q, tmp_path):
         q.dataset(np.eye(2), [0, 1], path=tmp_path / "rows.csv", overwrite=True)
 
 
+def test_estimates_of_a_run_are_computed_again(q, tmp_path):
+    import h5py
+
+    made = q.generate(tmp_path / "made.h5", rows=50, columns=4, test_rows=0, seed=2)
+    run = q.simulate(made, workers=4, rounds=6, trace_weights=True, evaluate_every=1)
+    trace = run.save(tmp_path / "t.h5")
+    check = q.inspect(trace, check=made, check_rounds="all")["check"]
+    assert check["agree"] and check["rounds_checked"] == check["rounds_possible"] == 6
+    assert q.inspect(trace, check=made, check_rounds=2)["check"]["rounds_checked"] == 2
+    with h5py.File(trace, "r+") as file:
+        file["weight/weight"][5] *= 2
+    with pytest.raises(q.Failure, match="its estimate differs by"):
+        q.inspect(trace, check=made, check_rounds="all")
+
+
 def test_data_of_a_run_that_were_replaced_are_not_taken_for_them(q, tmp_path):
     made = q.generate(tmp_path / "made.h5", rows=50, columns=4, test_rows=10, seed=2)
     trace = q.simulate(made, workers=3, rounds=3, step=0.1).save(tmp_path / "t.h5")
