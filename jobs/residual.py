@@ -8,39 +8,12 @@ same at the start for all seeds. Of the images the first four fifths are trained
 are for tests. Adam has the learning rate 1, so that the step of a run is its learning rate.
 """
 
-import lzma
-import os
-from pathlib import Path
-
-import numpy as np
 import torch
 from torch import nn
 from torch.utils.data import TensorDataset
 
-import quorate as q
 import quorate.torch as qt
-
-IMAGES = Path("cifar10", "cifar10_train_first4000.bin.xz")
-
-
-def folder():
-    """Of raw data, where docs/data.md says."""
-    root = Path(__file__).resolve().parents[1]
-    for one in os.environ.get("QUORATE_DATA", ""), root.parent / "shared" / "data", root / "data":
-        if one and (Path(one) / IMAGES).is_file():
-            return Path(one)
-    raise q.BadInput(f"there is no {IMAGES}: set QUORATE_DATA to the folder of raw data")
-
-
-def images(path):
-    """To train on, and to test with: records of a label and 3,072 pixels."""
-    with lzma.open(path) as file:
-        whole = np.frombuffer(file.read(), np.uint8).reshape(-1, 3073)
-    pixels = torch.tensor(whole[:, 1:] / 255, dtype=torch.float32).reshape(-1, 3, 32, 32)
-    labels = torch.tensor(whole[:, 0], dtype=torch.int64)
-    count = len(whole) * 4 // 5
-    parts = slice(None, count), slice(count, None)
-    return [TensorDataset(pixels[part], labels[part]) for part in parts]
+from cifar10_images import samples
 
 
 class Block(nn.Module):
@@ -73,10 +46,13 @@ def network():
     )
 
 
-train, test = images(folder() / IMAGES)
+pixels, labels = samples("cifar10_train_first4000.bin.xz")
+count = len(labels) * 4 // 5
 task = qt.Task(
-    *(network(), train, nn.CrossEntropyLoss()),
+    network(),
+    TensorDataset(pixels[:count], labels[:count]),
+    nn.CrossEntropyLoss(),
     optimizer=lambda parameters: torch.optim.Adam(parameters, lr=1),
-    evaluate=test,
+    evaluate=TensorDataset(pixels[count:], labels[count:]),
     name="residual",
 )

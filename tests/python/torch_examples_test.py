@@ -110,3 +110,69 @@ def test_a_loop_of_ones_own_learns_images(tmp_path):
     words = ["--width", "4", "--batch", "60", "--rounds", "20", "--stragglers", "0"]
     printed = over_mpi(tmp_path, 4, EXAMPLES / "cifar10_resnet.py", *words)
     assert float(printed.split()[-1]) > 0.2  # 0.1 is chance
+
+
+def folders(root, classes, size=(40, 30)):
+    """Images of a class in a folder each: the first is dark, the next brighter."""
+    from PIL import Image
+
+    draw = np.random.default_rng(1)
+    for number, name in enumerate(classes):
+        (root / name).mkdir(parents=True)
+        for image in range(12):
+            pixels = draw.integers(120 * number, 120 * number + 60, (size[1], size[0], 3), np.uint8)
+            Image.fromarray(pixels).save(root / name / f"{image}.JPEG")
+        (root / name / "list.txt").write_text("not an image")
+    return root
+
+
+def test_resnet18_has_the_layers_of_torchvisions(examples):
+    import imagenet
+
+    assert sum(one.numel() for one in imagenet.resnet18().parameters()) == 11_689_512
+
+
+def test_folders_of_images_are_trained_on(examples, tmp_path, monkeypatch, capsys):
+    import imagenet
+
+    train, test = (folders(tmp_path / name, ["dark", "light"]) for name in ("train", "val"))
+    words = ["--test", test, "--simulate", 3, "--size", 32, "--width", 4, "--batch", 12]
+    words += ["--stragglers", 0, "--rounds", 20]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["imagenet.py", str(train), *map(str, words)])
+    imagenet.main()
+    header, first, *_, last = [line.split() for line in capsys.readouterr().out.splitlines()]
+    at = header.index("train_loss")
+    assert float(last[at]) < float(first[at])
+    module = imagenet.resnet18(2, width=4)
+    module.load_state_dict(torch.load(tmp_path / "imagenet.pt")["module"])
+
+
+def test_an_image_of_a_folder_is_its_middle_or_varies_by_torchs_seed(examples, tmp_path):
+    import imagenet
+
+    root = folders(tmp_path, ["a", "b"], size=(100, 50))
+    plain, varied = (imagenet.Folders(str(root), 32, vary=vary) for vary in (False, True))
+    assert len(plain) == 24 and plain[0][0].shape == (3, 32, 32) and plain[23][1] == 1
+    assert torch.equal(plain[3][0], plain[3][0])
+    assert plain.part(100, 50) == (28.125, 3.125, 71.875, 46.875)
+
+    def drawn(seed):
+        torch.manual_seed(seed)
+        return varied[0][0]
+
+    assert torch.equal(drawn(1), drawn(1)) and not torch.equal(drawn(1), drawn(2))
+    for left, upper, right, lower in (varied.part(100, 50) for _ in range(100)):
+        assert 0 <= left < right <= 100 and 0 <= upper < lower <= 50
+        assert right - left == pytest.approx(lower - upper)
+
+
+def test_classes_that_training_does_not_have_are_refused(examples, tmp_path):
+    import imagenet
+
+    root = folders(tmp_path, ["a", "b"])
+    with pytest.raises(SystemExit, match="not some of"):
+        imagenet.Folders(str(root), 32, ["a", "c"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SystemExit, match="holds the classes"):
+        imagenet.Folders(str(tmp_path / "empty"), 32)

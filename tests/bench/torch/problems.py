@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "examples"))
 
 import characters  # noqa: E402
 import cifar10_resnet as images  # noqa: E402
+import imagenet  # noqa: E402
 
 
 @dataclass
@@ -45,15 +46,6 @@ def small_cnn():
     return nn.Sequential(*convolutions(), *pooled, nn.Linear(64, 10))
 
 
-def resnet18():
-    """ResNet-18 with the layers of torchvision's: 11.7 million parameters."""
-    layers = [nn.Conv2d(3, 64, 7, 2, padding=3, bias=False), nn.BatchNorm2d(64), nn.ReLU()]
-    layers += [nn.MaxPool2d(3, 2, padding=1)]
-    for before, after, stride in (64, 64, 1), (64, 128, 2), (128, 256, 2), (256, 512, 2):
-        layers += [images.Block(before, after, stride), images.Block(after, after, 1)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
-
-
 def wide():
     """25 million parameters, whose products with a few images cost little beside copies of them."""
     return nn.Sequential(nn.Flatten(), nn.Linear(3072, 8192), nn.Linear(8192, 10))
@@ -63,7 +55,7 @@ NETWORKS = {
     "cnn": cnn,
     "small-cnn": small_cnn,
     "residual": images.network,
-    "resnet18": resnet18,
+    "resnet18": imagenet.resnet18,
     "wide": wide,
 }
 
