@@ -270,3 +270,39 @@ def test_numbers_for_people_and_values_for_labels():
     assert brief("mixture:0/0.05/0.5,2/0.3/0.5") == "mixture:0/0.05/0.5,2/0.3/0.5"
     assert brief("mixture:0s/50ms/0.5,2s/300ms/0.5") == "mixture:0s/50ms/0.5,2s/300ms/0.5"
     assert brief("trace:/data/times.csv") == "trace:times"
+
+
+@pytest.fixture(scope="module")
+def pieces(runs, tmp_path_factory):
+    """amb with 40 samples a round on 4 workers, in micro-batches of 1, 3 and 10, of two models."""
+    folder = tmp_path_factory.mktemp("pieces")
+    words = ("--data", runs["data"], "--workers", 4, "--row-time", 1e-3, "--rounds", 5)
+    words += ("--scheme", "amb", "--compute-time", 10, "--samples-cap", 40, "--step", 0.1)
+    return [
+        simulate(folder, f"{size}-{model[1]}", *words, "--micro-batch", size, *model)
+        for size in (1, 3, 10)
+        for model in (("--model", "logistic"), ("--model", "mlp", "--hidden", 2))
+    ]
+
+
+def test_the_number_of_micro_batches_is_an_axis(pieces, analyse):
+    status, out, err = analyse("sweep", *pieces, "--over", "micro-batches", "--what", "sample-time")
+    assert status == 0, err
+    lines = [line.split() for line in out.splitlines()]
+    table = {row[0]: row[1:] for row in lines if row and row[0].isdigit()}
+    # A worker computes a sample in 1 ms, and four workers do so at the same time.
+    assert list(table) == ["1", "4", "10"]
+    assert set(sum(table.values(), [])) == {"250.0"}
+    assert analyse("sweep", *pieces, "--over", "micro-batch")[0] == 0
+
+
+def test_what_another_option_says_is_no_part_of_a_label(pieces):
+    found = sweep.Sweep(
+        group([read_trace(p) for p in pieces], but=["micro-batch"]), "micro-batch", "time"
+    )
+    assert found.labels == ["amb (model logistic)", "amb (model mlp)"]
+
+
+def test_only_rounds_of_a_number_of_samples_have_micro_batches(swept, analyse):
+    status, _, err = analyse("sweep", *swept, "--over", "micro-batches")
+    assert status == 2 and "no run has the option 'micro-batches'" in err

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 
 from .numbers import number_of
@@ -101,8 +102,22 @@ def options(trace: Trace) -> dict[str, str]:
     }
 
 
+def micro_batches(trace: Trace) -> str | None:
+    """Into how many pieces a worker divides its share of the round's samples."""
+    most, piece = (trace.config.get(name) for name in ("samples-cap", "micro-batch"))
+    if not most or not piece or most == "none":
+        return None
+    return str(ceil(int(most) / trace.workers / int(piece)))
+
+
+# What follows from options, and the option of which it takes the place.
+DERIVED = {"micro-batches": ("micro-batch", micro_batches)}
+
+
 def value_of(trace: Trace, option: str) -> str | None:
     """The value of any option of a run, the seed and other incidental ones included."""
+    if option in DERIVED:
+        return DERIVED[option][1](trace)
     return options(trace).get(option, trace.config.get(option))
 
 
@@ -134,7 +149,21 @@ def along(traces: Sequence[Trace], option: str) -> list[str]:
             if found.setdefault(name, {}).setdefault(place, value) != value:
                 mixed.add(name)
     every = set.intersection(*[set(options(trace)) for trace in traces])
-    return [option, *sorted(every - mixed - {option, "scheme"})]
+    source = [DERIVED[option][0]] if option in DERIVED else []
+    return [option, *source, *sorted(every - mixed - {option, *source, "scheme"})]
+
+
+def follows(option: str, others: Sequence[str], traces: Sequence[Trace]) -> bool:
+    """Whether some runs lack an option, as the layers of a network, and the value of another one,
+    as the model, says which they are and what the others have."""
+    own = [value_of(trace, option) for trace in traces]
+    if None not in own:
+        return False
+    for other in others:
+        pairs = set(zip([value_of(trace, other) for trace in traces], own))
+        if len(pairs) == len({value for value, _ in pairs}):
+            return True
+    return False
 
 
 def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
@@ -146,7 +175,7 @@ def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
     for trace in traces:
         same = [other for other in traces if other.scheme == trace.scheme]
         own = differing(same, set().union(*[options(other) for other in same]), but)
-        names = [*every, *[name for name in own if name not in every]]
+        names = [*every, *[n for n in own if n not in every and not follows(n, every, same)]]
         words = ", ".join(worded(name, value_of(trace, name)) for name in names)
         many = len(names) > MOST_WORDS
         found.append((trace.scheme, file_name(trace, traces) if many else words))

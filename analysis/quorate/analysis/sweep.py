@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import ceil, isfinite
 from os.path import commonprefix
 from typing import Any
 
@@ -35,6 +35,7 @@ from .wording import in_words
 MARKERS = "osD^v"
 LANES = 0.8  # of a row; each configuration has a lane of it
 LANE = 0.1  # inches
+TICKS = 20  # of all panels, which are beside each other
 SMALL = ("decode-error", "noise-floor")  # with so many significant digits, whatever their size
 Quantity = tuple[str, Callable[[Trace], float]]  # its name, and the number of a run
 
@@ -53,6 +54,7 @@ QUANTITIES: dict[str, Quantity] = {
     "send": ("sending an answer (ms)", lambda t: 1000 * float(transfers(t)["send"].mean())),
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
     "sample-rate": ("samples per second", lambda t: float(used_samples(t).sum()) / t.time),
+    "sample-time": ("time per sample (us)", lambda t: 1e6 * t.time / float(used_samples(t).sum())),
     "decode-error": ("decode error", lambda t: t.decode_error),
     "noise-floor": ("settled objective - optimum", noise_floor),
     "loss": ("training loss at the end", lambda t: t.final_loss),
@@ -168,6 +170,7 @@ class Sweep:
             "time-to": 2,
             "round-time": 2,
             "sample-rate": 0,
+            "sample-time": 1,
             "receive": 2,
             "send": 2,
         }.get(self.what, 3)
@@ -225,7 +228,8 @@ class Sweep:
             axis.set_xlabel(self.option)
             axis.set_ylabel(what)
             if len(self.values) <= 10:
-                axis.set_xticks([number_of(v) for v in self.values], self.values)
+                shown = self.values[:: ceil(len(self.values) * len(axis.figure.axes) / TICKS)]
+                axis.set_xticks([number_of(v) for v in shown], shown)
         else:
             scale(axis, "x", self.numbers["mean"])
             axis.set_xlabel(what)
