@@ -17,7 +17,7 @@ namespace quorate {
 namespace {
 
 // Which draw of the random codes a stream is for.
-enum Draw : std::uint32_t { bernoulli = 100, regular, graph, stochastic };
+enum Draw : std::uint32_t { bernoulli = 100, regular, graph, stochastic };  // 104: reliable
 
 Encoding from_holdings(const std::vector<std::set<int>>& held, int k, double coefficient = 1)
 {

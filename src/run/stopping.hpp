@@ -35,11 +35,11 @@ struct StopRule {
 
 /// What a run stops at.
 struct StopRules {
-    std::vector<StopRule> rules;  // of which one is enough
-    std::int64_t in_a_row = 1;    // times that a rule is to hold
-    std::int64_t patience = 0;    // scored models in a row with no lower test loss; 0: any number
-    std::int64_t every = 10;      // rounds after which the gradient is looked at again
-    bool sparse = false;          // models have exact zeros: the gradient is the least subgradient
+    std::vector<StopRule> rules = {};  // of which one is enough
+    std::int64_t in_a_row = 1;         // times that a rule is to hold
+    std::int64_t patience = 0;  // scored models in a row with no lower test loss; 0: any number
+    std::int64_t every = 10;    // rounds after which the gradient is looked at again
+    bool sparse = false;        // models have exact zeros: the gradient is the least subgradient
 
     /// Whether models must be scored while the run goes on.
     bool scored() const;

@@ -164,34 +164,48 @@ int quorum(const RoundLimit& deadline, const std::optional<int>& collect, int wo
     return workers;
 }
 
-void read_option(std::vector<double>& shares, const GivenWords& given)
+std::vector<double> values_by_worker(const GivenWords& given, const std::string& groups,
+                                     double others, const std::function<bool(double)>& allowed,
+                                     const std::string& form)
 {
-    shares.assign(given.workers, 1.0);
+    std::vector<double> values(static_cast<std::size_t>(given.workers), others);
     std::set<std::int64_t> named;
-    for (const auto& group : split(given.text(), '/')) {
+    for (const auto& group : split(groups, '/')) {
         const auto words = split(group, ',');
-        const auto share = to_real(words.front());
-        if (words.size() < 2 || !share || !(*share > 0) || !std::isfinite(*share))
-            given.refuse(": write SHARE,WORKER,... with a share above 0, such as 0.33,0,1/0.5,7");
+        const auto value = to_real(words.front());
+        if (words.size() < 2 || !value || !allowed(*value)) given.refuse(": write " + form);
         for (std::size_t i = 1; i < words.size(); ++i) {
             const auto worker = to_integer(words[i]);
             if (!worker || *worker < 0 || *worker >= given.workers)
-                given.refuse(fmt::format(", where {} is no worker: they are 0 to {}", words[i],
-                                         given.workers - 1));
+                given.refuse(fmt::format(", where {} is no worker: give numbers from 0 to {}",
+                                         words[i], given.workers - 1));
             if (!named.insert(*worker).second)
-                given.refuse(fmt::format(", which names worker {} twice", *worker));
-            shares[*worker] = *share;
+                given.refuse(fmt::format(", which names worker {} twice: leave one out", *worker));
+            values[*worker] = *value;
         }
     }
+    return values;
+}
+
+std::string written_by_worker(const std::vector<double>& values, double others)
+{
+    std::string words;
+    for (std::size_t worker = 0; worker < values.size(); ++worker)
+        if (values[worker] != others)
+            words += fmt::format("{}{},{}", words.empty() ? "" : "/", values[worker], worker);
+    return words;
+}
+
+void read_option(std::vector<double>& shares, const GivenWords& given)
+{
+    shares = values_by_worker(
+        given, given.text(), 1, [](double share) { return share > 0 && std::isfinite(share); },
+        "SHARE,WORKER,... with a share above 0, such as 0.33,0,1/0.5,7");
 }
 
 std::string written(const std::vector<double>& shares, const OptionRow&)
 {
-    std::string words;
-    for (std::size_t worker = 0; worker < shares.size(); ++worker)
-        if (shares[worker] != 1)
-            words += fmt::format("{}{},{}", words.empty() ? "" : "/", shares[worker], worker);
-    return words;
+    return written_by_worker(shares, 1);
 }
 
 Entry<MakeScheme> alias(Entry<MakeScheme> of, const std::string& name, const std::string& text)

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "scheme/rounds/adaptive_deadline.hpp"
 #include "scheme/scheme.hpp"
@@ -15,6 +18,13 @@ const OptionRow& shared_option(const std::string& name);
 /// The same for --weights, --decoder, --estimator and --order, whose words differ from scheme to
 /// scheme; the first is the default.
 OptionRow worded(const std::string& name, std::vector<std::string> words);
+
+/// Reads groups, VALUE,WORKER,... with / between them: a value of each worker, `others` for those that
+/// are not named. @param form  what a refusal asks for
+std::vector<double> values_by_worker(const GivenWords& given, const std::string& groups,
+                                     double others, const std::function<bool(double)>& allowed,
+                                     const std::string& form);
+std::string written_by_worker(const std::vector<double>& values, double others);
 
 void read_option(std::vector<double>& shares, const GivenWords& given);
 std::string written(const std::vector<double>& shares, const OptionRow&);

@@ -195,7 +195,7 @@ TEST(Shares, WhatIsNoShareIsRefused)
              {"0.5", "write SHARE,WORKER"},
              {"0,1", "a share above 0"},
              {"x,1", "write SHARE,WORKER"},
-             {"0.5,4", "where 4 is no worker: they are 0 to 3"},
+             {"0.5,4", "where 4 is no worker: give numbers from 0 to 3"},
              {"0.5,1/2,1", "names worker 1 twice"}})
         EXPECT_NE(refusal([&] {
                       simulate(made({{"dry", "on"}, {"workers", "4"}, {"shares", text}}));

@@ -153,10 +153,19 @@ struct GraphOptions {
 };
 
 struct StochasticOptions {
+    /// How probably workers straggle: all alike, or each by itself, or learned: as often as it has in
+    /// the rounds before.
+    struct Probabilities {
+        bool learned = false;
+        double others = 0;               // of those that are not named
+        std::vector<double> given = {};  // by worker; empty: all are others
+    };
+    enum class Loads { equal, reliable };
     int degree = 2;
     std::optional<int> collect = {};
     RoundLimit deadline = {};
-    std::optional<double> straggling = {};
+    std::optional<Probabilities> straggling = {};
+    Loads loads = Loads::equal;
     static SchemeEntry<StochasticOptions> entry();
 };
 
