@@ -4,7 +4,8 @@
 
 It knows the calls that `quorate hosts` makes, with the values that the tools take, and refuses all
 others as they do. What it answers has the form of their answers. CLOUD is a folder: `calls` lists
-what was called, `machines.json` what runs, and files of it say what is to go wrong.
+what was called, `machines.json` what runs, and files of it say what is to go wrong. NETWORK is
+where machines have their addresses.
 """
 
 import json
@@ -111,7 +112,8 @@ def add(count, **more):
     all_of = machines()
     for _ in range(count):
         at = len(all_of) + 1
-        all_of.append({"at": at, "inside": f"10.0.0.{at}", "outside": f"203.0.113.{at}", **more})
+        inside = f"{os.environ.get('NETWORK', '10.0.0')}.{at}"
+        all_of.append({"at": at, "inside": inside, "outside": f"203.0.113.{at}", **more})
     MACHINES.write_text(json.dumps(all_of))
 
 

@@ -14,6 +14,7 @@ from membership_test import membership, replay
 from program import (
     OPEN_MPI,
     QUORATE,
+    REPOSITORY,
     attributes_of,
     call,
     inspect,
@@ -209,6 +210,32 @@ def test_hosts_that_ssh_reaches_are_ready_for_scripts(hosts, tmp_path):
     words += ["--hostfile", tmp_path / "list", "--output", tmp_path / "out", "--quiet"]
     output(*hosts.on("n1", QUORATE, *words))
     assert output(*hosts.on("n1", QUORATE, *words, "--check")) == ""
+
+
+def test_the_host_file_of_machines_in_a_cloud_starts_an_experiment(hosts, gaussians, tmp_path):
+    cloud = tmp_path / "cloud"
+    (cloud / "bin").mkdir(parents=True)
+    for tool in ("aws", "ssh"):
+        (cloud / "bin" / tool).symlink_to(REPOSITORY / "tests" / "clouds.py")
+    for file in ("key", "key.pub"):
+        (cloud / file).write_text("ssh-ed25519 MINE me\n")
+    words = ["launch", "try", "--cloud", "aws", "--key", cloud / "key", "--image", "ami-0abc"]
+    words += ["--machines", 3, "--hostfile", cloud / "list"]
+    path = f"{cloud / 'bin'}:/usr/bin:/bin"
+    done = call("hosts", *words, env={"CLOUD": str(cloud), "PATH": path, "NETWORK": "10.77.0"})
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "tiny.ini").write_text(
+        "commands = run\nscheme = frc\nstragglers = 2\nworkers = 9\nrounds = 5\nstep = 0.1\n"
+    )
+    words = ["script", "--experiment", tmp_path / "tiny.ini", "--cluster", "hosts", "--quiet"]
+    words += ["--data", gaussians, "--hostfile", cloud / "list", "--output", tmp_path / "out"]
+    output(*hosts.on("n1", QUORATE, *words))
+    output(*hosts.on("n1", "bash", tmp_path / "out" / "run.sh"))
+    (trace,) = (tmp_path / "out").glob("*.h5")
+    assert rounds_in(trace) == 5
+    with h5py.File(trace, "r") as file:
+        # The coordinator has the first machine for itself, and the second one has eight cores.
+        assert attributes_of(file)["nodes"].split() == ["n2", "n3"]
 
 
 def test_doctor_names_the_hosts(hosts):
