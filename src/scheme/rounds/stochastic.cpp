@@ -14,15 +14,14 @@ namespace quorate {
 
 namespace {
 
-// A round takes what comes in time, times coefficients by how often each worker straggles. The
-// answers that a round waits for need not be a random set: coefficients only ask how often each
-// worker is among them.
-class UnlikeStragglers final : public CodedScheme {
+// In each round workers scale what they send by how often they straggled before. The answers that a
+// round waits for need not be a random set: coefficients only ask how often each worker is among
+// them.
+class LearningScheme final : public CodedScheme {
 public:
-    UnlikeStragglers(const Problem& problem, Encoding encoding, int collect,
-                     const RoundLimit& limit, bool learned)
-        : CodedScheme(problem, collecting(encoding, collect, plain_sum_of_probability(0)), limit),
-          encoding_(std::move(encoding)), learned_(problem.workers), learns_(learned)
+    LearningScheme(const Problem& problem, GradientCode code, const RoundLimit& limit)
+        : CodedScheme(problem, std::move(code), limit), encoding_(encoding()),
+          straggling_(problem.workers)
     {
     }
 
@@ -30,10 +29,10 @@ protected:
     void begin(Version version) override
     {
         CodedScheme::begin(version);
-        if (version > 0) learned_.round(answered_);
+        if (begun_) straggling_.round(answered_);
+        begun_ = true;
         answered_.clear();
-        if (!learns_) return;
-        weigh_by_straggling(encoding_, learned_.probabilities());
+        weigh_by_straggling(encoding_, straggling_.probabilities());
         layout().plans = plans_of(encoding_);
     }
 
@@ -49,7 +48,7 @@ private:
     // The decoder knows the coefficients of the first round.
     std::optional<Step> corrected(std::optional<Step> step) const
     {
-        if (!step || !learns_) return step;
+        if (!step) return step;
         std::vector<Weight> weights;
         for (const int worker : answered_) weights.push_back({worker, 0, 1});
         step->error = decode_error(encoding_, weights, 1);
@@ -57,8 +56,8 @@ private:
     }
 
     Encoding encoding_;  // with the coefficients of the running round
-    LearnedStraggling learned_;
-    bool learns_;
+    LearnedStraggling straggling_;
+    bool begun_ = false;
     std::vector<int> answered_;  // in the running round
 };
 
@@ -82,17 +81,16 @@ std::unique_ptr<Scheme> make_stochastic(const StochasticOptions& given, const Pr
     const int answers = timed ? n : quorum(given.deadline, given.collect, n);
     auto encoding = reliable ? reliable_assignment(given.degree, straggling->given, problem.seed)
                              : stochastic_assignment(n, given.degree, problem.seed);
-    if (!learned && !unlike)
-        return std::make_unique<CodedScheme>(
-            problem,
-            collecting(std::move(encoding), answers,
-                       timed ? plain_sum_of_probability(straggling ? straggling->others : 0)
-                             : plain_sum(n)),
-            given.deadline);
-    weigh_by_straggling(encoding,
-                        learned ? LearnedStraggling(n).probabilities() : straggling->given);
-    return std::make_unique<UnlikeStragglers>(problem, std::move(encoding), answers, given.deadline,
-                                              learned);
+    auto weigh =
+        timed ? plain_sum_of_probability(straggling ? straggling->others : 0) : plain_sum(n);
+    if (learned || unlike) {
+        weigh_by_straggling(encoding,
+                            learned ? LearnedStraggling(n).probabilities() : straggling->given);
+        weigh = plain_sum_of_probability(0);
+    }
+    auto code = collecting(std::move(encoding), answers, std::move(weigh));
+    if (learned) return std::make_unique<LearningScheme>(problem, std::move(code), given.deadline);
+    return std::make_unique<CodedScheme>(problem, std::move(code), given.deadline);
 }
 
 }  // namespace
