@@ -17,7 +17,7 @@ using Straggling = std::vector<double>;
 /// The sum of what comes is then unbiased, and of the unbiased ones it has the least variance if
 /// workers straggle independently: Lagrange's condition for holder i is 2 B_ij p_i (1 - p_i) =
 /// lambda (1 - p_i). Holders that never straggle share their partition equally. O(entries).
-/// Source: arXiv 2510.22539.
+/// Source: Song, Choi, arXiv 2510.22539.
 void weigh_by_straggling(Encoding& encoding, const Straggling& straggling);
 
 /// E ||B^T a - 1||^2 with those coefficients: the sum over partitions of 1 / sum over holders of
