@@ -109,8 +109,8 @@ def test_estimates_of_a_run_are_computed_again(q, tmp_path):
     import h5py
 
     made = q.generate(tmp_path / "made.h5", rows=50, columns=4, test_rows=0, seed=2)
-    run = q.simulate(made, workers=4, rounds=6, trace_weights=True, evaluate_every=1)
-    trace = run.save(tmp_path / "t.h5")
+    trace = tmp_path / "t.h5"
+    q.simulate(made, workers=4, rounds=6, trace_weights=True, evaluate_every=1, trace=trace)
     check = q.inspect(trace, check=made, check_rounds="all")["check"]
     assert check["agree"] and check["rounds_checked"] == check["rounds_possible"] == 6
     assert q.inspect(trace, check=made, check_rounds=2)["check"]["rounds_checked"] == 2
