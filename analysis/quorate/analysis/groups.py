@@ -149,8 +149,9 @@ def along(traces: Sequence[Trace], option: str) -> list[str]:
             if found.setdefault(name, {}).setdefault(place, value) != value:
                 mixed.add(name)
     every = set.intersection(*[set(options(trace)) for trace in traces])
-    source = [DERIVED[option][0]] if option in DERIVED else []
-    return [option, *source, *sorted(every - mixed - {option, *source, "scheme"})]
+    if option in DERIVED:  # what it follows from may go along by chance
+        return [option, DERIVED[option][0]]
+    return [option, *sorted(every - mixed - {option, "scheme"})]
 
 
 def follows(option: str, others: Sequence[str], traces: Sequence[Trace]) -> bool:
