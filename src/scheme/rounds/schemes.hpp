@@ -152,19 +152,20 @@ struct GraphOptions {
     static SchemeEntry<GraphOptions> entry();
 };
 
+/// How probably workers straggle: all alike, or each by itself, or learned: as often as it has in the
+/// rounds before.
+struct StragglingProbabilities {
+    bool learned = false;
+    double others = 0;               // of those that are not named
+    std::vector<double> given = {};  // by worker; empty: all are others
+};
+
 struct StochasticOptions {
-    /// How probably workers straggle: all alike, or each by itself, or learned: as often as it has in
-    /// the rounds before.
-    struct Probabilities {
-        bool learned = false;
-        double others = 0;               // of those that are not named
-        std::vector<double> given = {};  // by worker; empty: all are others
-    };
     enum class Loads { equal, reliable };
     int degree = 2;
     std::optional<int> collect = {};
     RoundLimit deadline = {};
-    std::optional<Probabilities> straggling = {};
+    std::optional<StragglingProbabilities> straggling = {};
     Loads loads = Loads::equal;
     static SchemeEntry<StochasticOptions> entry();
 };

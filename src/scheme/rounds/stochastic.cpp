@@ -95,7 +95,7 @@ std::unique_ptr<Scheme> make_stochastic(const StochasticOptions& given, const Pr
 
 }  // namespace
 
-void read_option(StochasticOptions::Probabilities& probabilities, const GivenWords& given)
+void read_option(StragglingProbabilities& probabilities, const GivenWords& given)
 {
     probabilities.learned = given.text() == "auto";
     if (probabilities.learned) return;
@@ -119,7 +119,7 @@ void read_option(StochasticOptions::Probabilities& probabilities, const GivenWor
         probabilities.given.clear();
 }
 
-std::string written(const StochasticOptions::Probabilities& probabilities, const OptionRow&)
+std::string written(const StragglingProbabilities& probabilities, const OptionRow&)
 {
     if (probabilities.learned) return "auto";
     const auto named = written_by_worker(probabilities.given, probabilities.others);
