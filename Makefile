@@ -253,7 +253,7 @@ included       := $(addprefix $(B)/include/quorate/,build.hpp $(front) $(public_
 # --- Targets -----------------------------------------------------------------------------
 # What env/deps installs for.
 purposes  := cluster analysis-tests python python-tests docs fuzz
-jobs_of_python := load-time advice dsag local-tuning
+jobs_of_python := bandwidth load-time advice dsag local-tuning
 jobs      := demo amazon elastic networks headline gallery claims $(jobs_of_python)
 benches_of_python := $(addprefix bench-,ranks hosts nodes memory lbfgs python torch)
 .PHONY: help info deps configure build python wheel test test-all tests-ready check-layers coverage chaos \
@@ -447,6 +447,7 @@ endif
 demo: build ## coded gradient descent with stragglers on generated data, and its figure
 amazon: build ## the Amazon experiment of the ErasureHead paper, measured (AMAZON=train.csv.gz)
 elastic: build ## coded elastic computing while machines leave and join (QUORATE_DATA=folder)
+bandwidth: build ## messages of 8 kB to 2 MB, 1 to 99 workers on four hosts of this machine, beside the simulation; as root
 networks: build ## MNIST and CIFAR-10 with networks, 8 workers (QUORATE_DATA=folder)
 headline: build ## the figure at the top of README.md: ErasureHead's setting over MPI, half an hour (QUORATE_DATA=folder)
 gallery: build ## the figures of docs/gallery.md, of all experiments; ARGS=NAME one of them (QUORATE_DATA=folder)
