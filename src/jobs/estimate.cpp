@@ -35,7 +35,7 @@ std::set<std::string> without_time()
     constexpr auto beside =
         "trace checkpoint checkpoint-every memory-checkpoint-every resume log quiet verbose rounds "
         "config step momentum evaluate resilient timeout dry stop-before walltime trace-arrivals "
-        "overwrite unsaved trace-weights";
+        "overwrite unsaved trace-weights stop-at stop-for patience";
     std::set<std::string> all;
     for (const auto& name : split(beside, ' ')) all.insert(name);
     all.insert(std::begin(options_of_data), std::end(options_of_data));

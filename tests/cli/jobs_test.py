@@ -595,6 +595,15 @@ def wide_data(folder):
     return f"workers = 31\nrounds = 5\nrow-time = 1e-3\ndata = {folder}/d.h5\n"
 
 
+def test_runs_that_end_by_their_loss_have_scripts(tmp_path):
+    # What a run takes is estimated by a dry simulation, which has no losses.
+    rules = "commands = run\nscheme = frc\nstragglers = 1\nworkers = 4\nrounds = 50\n"
+    for last in ("stop-at = loss=0.5\nstop-for = 3\n", "patience = 3\nevaluate-every = 1\n"):
+        folder = tmp_path / last[:4]
+        folder.mkdir()
+        ok(script(folder, rules + last, cluster="hosts"))
+
+
 def test_the_estimate_of_a_job_over_nodes_is_that_of_the_way_it_adds_up(tmp_path):
     text = wide_data(tmp_path) + "scheme = uncoded\n"
     auto, _ = comments(tmp_path, text)
