@@ -13,10 +13,11 @@ namespace quorate {
 /// By worker: the probability that it straggles, 0 or more and below 1.
 using Straggling = std::vector<double>;
 
-/// Gives an encoding the coefficients B_ij = (1 / p_i) / sum over holders l of j of (1 - p_l) / p_l.
-/// The sum of what comes is then unbiased, and of the unbiased ones it has the least variance if
-/// workers straggle independently: Lagrange's condition for holder i is 2 B_ij p_i (1 - p_i) =
-/// lambda (1 - p_i). Holders that never straggle share their partition equally. O(entries).
+/// Gives an encoding the coefficients B_ij = (1 / p_i) / sum over holders l of j of
+/// (1 - p_l) / p_l. The sum of what comes is then unbiased, and of the unbiased ones it has the
+/// least variance if workers straggle independently: Lagrange's condition for holder i is
+/// 2 B_ij p_i (1 - p_i) = lambda (1 - p_i). Holders that never straggle share their partition
+/// equally. O(entries).
 /// Source: Song, Choi, arXiv 2510.22539.
 void weigh_by_straggling(Encoding& encoding, const Straggling& straggling);
 

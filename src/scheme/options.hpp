@@ -19,8 +19,8 @@ const OptionRow& shared_option(const std::string& name);
 /// scheme; the first is the default.
 OptionRow worded(const std::string& name, std::vector<std::string> words);
 
-/// Reads groups, VALUE,WORKER,... with / between them: a value of each worker, `others` for those that
-/// are not named. @param form  what a refusal asks for
+/// Reads groups, VALUE,WORKER,... with / between them: a value of each worker, `others` for those
+/// that are not named. @param form  what a refusal asks for
 std::vector<double> values_by_worker(const GivenWords& given, const std::string& groups,
                                      double others, const std::function<bool(double)>& allowed,
                                      const std::string& form);

@@ -152,8 +152,8 @@ struct GraphOptions {
     static SchemeEntry<GraphOptions> entry();
 };
 
-/// How probably workers straggle: all alike, or each by itself, or learned: as often as it has in the
-/// rounds before.
+/// How probably workers straggle: all alike, or each by itself, or learned: as often as it has in
+/// the rounds before.
 struct StragglingProbabilities {
     bool learned = false;
     double others = 0;               // of those that are not named
