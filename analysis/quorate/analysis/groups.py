@@ -140,6 +140,8 @@ def values(traces: Sequence[Trace], option: str) -> list[str]:
 def along(traces: Sequence[Trace], option: str) -> list[str]:
     """The option, and others that go along: at each of its values all runs have one of theirs.
     Schemes are told apart always."""
+    if option in DERIVED:  # what it follows from may go along by chance
+        return [option, DERIVED[option][0]]
     found: dict[str, dict[str | None, str | None]] = {}
     mixed = set()
     for trace in traces:
@@ -149,8 +151,6 @@ def along(traces: Sequence[Trace], option: str) -> list[str]:
             if found.setdefault(name, {}).setdefault(place, value) != value:
                 mixed.add(name)
     every = set.intersection(*[set(options(trace)) for trace in traces])
-    if option in DERIVED:  # what it follows from may go along by chance
-        return [option, DERIVED[option][0]]
     return [option, *sorted(every - mixed - {option, "scheme"})]
 
 
@@ -172,11 +172,15 @@ def labels(traces: Sequence[Trace], but: Sequence[str] = ()) -> list[str]:
     another one: of the same scheme, or of any if all have it. Where these are many, or none, the
     file's name, or its path."""
     every = differing(traces, set.intersection(*[set(options(trace)) for trace in traces]), but)
+    names_of: dict[str, list[str]] = {}  # by scheme, in whose runs they are alike
     found = []
     for trace in traces:
-        same = [other for other in traces if other.scheme == trace.scheme]
-        own = differing(same, set().union(*[options(other) for other in same]), but)
-        names = [*every, *[n for n in own if n not in every and not follows(n, every, same)]]
+        if trace.scheme not in names_of:
+            same = [other for other in traces if other.scheme == trace.scheme]
+            own = differing(same, set().union(*[options(other) for other in same]), but)
+            more = [n for n in own if n not in every and not follows(n, every, same)]
+            names_of[trace.scheme] = [*every, *more]
+        names = names_of[trace.scheme]
         words = ", ".join(worded(name, value_of(trace, name)) for name in names)
         many = len(names) > MOST_WORDS
         found.append((trace.scheme, file_name(trace, traces) if many else words))
