@@ -22,6 +22,8 @@ namespace quorate {
 namespace {
 
 std::atomic<bool> asked = false;
+volatile std::sig_atomic_t asked_by_signal = 0;  // SIGINT or SIGTERM
+volatile std::time_t first_asked = 0;            // when it came
 
 void ask_by_signal(int) { asked = true; }
 
@@ -30,13 +32,13 @@ void ask_by_signal(int) { asked = true; }
 // group reaches this process and also its supervisor, which forwards the signal.
 void ask_or_insist(int signal)
 {
-    static volatile std::time_t first = 0;
     const auto now = std::time(nullptr);
-    if (first == 0) first = now;
-    if (now - first > 1) {
+    if (first_asked == 0) first_asked = now;
+    if (now - first_asked > 1) {
         std::signal(signal, SIG_DFL);
         std::raise(signal);
     }
+    asked_by_signal = signal;
     asked = true;
 }
 
@@ -82,6 +84,31 @@ void listen_for_signals(bool coordinator)
     }
     for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &insist, nullptr);
 }
+
+SignalsKept::SignalsKept()
+{
+    auto signals = warning_signals();
+    signals.insert(signals.end(), {SIGINT, SIGALRM});
+    for (const int signal : signals) {
+        struct sigaction now {};
+        sigaction(signal, nullptr, &now);
+        before_.emplace_back(signal, now);
+    }
+}
+
+SignalsKept::~SignalsKept()
+{
+    const itimerval none{};
+    struct sigaction alarm {};
+    sigaction(SIGALRM, nullptr, &alarm);
+    if (alarm.sa_handler == ask_by_signal) setitimer(ITIMER_REAL, &none, nullptr);
+    for (const auto& [signal, action] : before_) sigaction(signal, &action, nullptr);
+    asked = false;
+    asked_by_signal = 0;
+    first_asked = 0;
+}
+
+int SignalsKept::asked_by() const { return asked_by_signal; }
 
 std::vector<Option> stop_options()
 {

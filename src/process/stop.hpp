@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
+#include <utility>
 #include <vector>
 
 #include "base/settings.hpp"
@@ -19,6 +21,21 @@ void ask_to_stop();
 /// SIGTERM or SIGINT, more than a second after the first, ends its process. A worker leaves the run
 /// and waits for its end; it ignores SIGINT. Local.
 void listen_for_signals(bool coordinator);
+
+/// Keeps what signals do in a process that goes on after a run. At its end they do again what they
+/// did before, no timer of stop_in() is left, and stop_asked() is false. Local.
+class SignalsKept {
+public:
+    SignalsKept();
+    SignalsKept(const SignalsKept&) = delete;
+    SignalsKept& operator=(const SignalsKept&) = delete;
+    ~SignalsKept();
+    /// SIGINT or SIGTERM, if it has asked the coordinator to stop; else 0.
+    int asked_by() const;
+
+private:
+    std::vector<std::pair<int, struct sigaction>> before_;
+};
 
 /// Returns the seconds from now until the run is to stop by itself: --stop-before seconds before
 /// the job ends. --walltime, SLURM_JOB_END_TIME and PBS_WALLTIME tell the end of the job; the

@@ -31,6 +31,7 @@
 #include "jobs/share.hpp"
 #include "parts/plugins.hpp"
 #include "process/session.hpp"
+#include "process/stop.hpp"
 #include "python/components.hpp"
 #include "python/data.hpp"
 #include "python/language.hpp"
@@ -238,24 +239,44 @@ private:
     int before_;
 };
 
+// Runs a command, and then gives the process the signal that has stopped it, if one has.
+// @return the command's exit status
+int run_and_pass_on(const Command& command, const Settings& settings)
+{
+    int status = exit_done, signal = 0;
+    {
+        const SignalsKept kept;
+        status = command.name == "run" ? run_and_return(settings) : command.run(settings);
+        signal = kept.asked_by();
+    }
+    if (signal != 0) std::raise(signal);
+    return status;
+}
+
 // Runs a command as the program does, but throws its errors. @return what it printed
 Text command_here(const std::string& name, const Texts& words)
 {
     check_process();
-    const py::gil_scoped_release release;
-    const Running running;
-    const auto command = command_named(name);
-    auto settings = parse(command, {words.begin(), words.end()});
-    settings.command_line = "quorate " + name;
-    // stdout is the process's.
-    static std::mutex one_at_a_time;
-    const std::lock_guard alone(one_at_a_time);
-    Captured captured;
-    last_message().clear();
-    const int status = name == "run" ? run_and_return(settings) : command.run(settings);
+    Text printed;
+    int status = exit_done;
+    {
+        const py::gil_scoped_release release;
+        const Running running;
+        const auto command = command_named(name);
+        auto settings = parse(command, {words.begin(), words.end()});
+        settings.command_line = "quorate " + name;
+        // stdout is the process's.
+        static std::mutex one_at_a_time;
+        const std::lock_guard alone(one_at_a_time);
+        Captured captured;
+        last_message().clear();
+        status = run_and_pass_on(command, settings);
+        printed = captured.text();
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (status == exit_bad_input) throw BadInput(last_message());
     if (status != exit_done) throw Failure(last_message());
-    return captured.text();
+    return printed;
 }
 
 // Returns the ranking of `quorate advise`: for each candidate its scheme, its options, seconds to

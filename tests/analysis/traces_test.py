@@ -181,7 +181,10 @@ def test_labels_name_options_that_differ_else_the_file_else_the_path(runs, simul
         file.attrs["clock"] = "virtual"
     twin = read_trace(tmp_path / "twin.h5")
     assert labels([uncoded, twin]) == ["uncoded (wall)", "uncoded (virtual)"]
-    assert labels([uncoded, virtual]) == ["uncoded (uncoded)", "uncoded (uncoded-1)"]
+    assert labels([uncoded, virtual]) == [
+        "uncoded (wall, row-time 0)",
+        "uncoded (virtual, row-time 1e-05)",
+    ]
     other, again = read_trace(tmp_path / "other.h5"), read_trace(tmp_path / "uncoded.h5")
     assert labels([uncoded, other]) == ["uncoded (uncoded)", "uncoded (other)"]
     assert labels([uncoded, again]) == [f"uncoded ({uncoded.path})", f"uncoded ({again.path})"]

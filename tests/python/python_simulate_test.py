@@ -169,6 +169,25 @@ def test_an_interrupt_ends_a_simulation_and_leaves_the_handler(q):
     q.simulate(**DRY)
 
 
+@pytest.mark.parametrize("stopped_by", ["interrupt", "end of a job"])
+def test_what_stops_a_run_with_a_trace_stops_that_run_only(q, stopped_by, tmp_path):
+    before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)]
+    run = {"workers": 50, "rounds": 100_000_000, "trace_arrivals": "none"}
+    if stopped_by == "interrupt":
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            q.simulate(**run, trace=tmp_path / "a.h5")
+    else:
+        with pytest.raises(q.Failure, match="interrupted after round"):
+            q.simulate(**run, trace=tmp_path / "a.h5", walltime="1.3", stop_before="1")
+    assert [
+        signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    ] == before
+    result = q.simulate(**DRY, trace=tmp_path / "b.h5")
+    assert result.status == "completed" and len(result.rounds) == DRY["rounds"]
+    test_an_interrupt_ends_a_simulation_and_leaves_the_handler(q)
+
+
 def python(code, **more):
     return subprocess.run(
         [sys.executable, "-c", code],
