@@ -39,6 +39,20 @@ void GivenArgument::refuse(const std::string& wanted) const
         fmt::format(", but {} is {}, not {}", name, word.empty() ? "empty" : word, wanted));
 }
 
+namespace {
+
+std::string number_within(const Bounds& bounds)
+{
+    const auto& [lowest, highest, timed] = bounds;
+    const bool limited = highest < std::numeric_limits<double>::max();
+    if (lowest == above_zero)
+        return "a number above 0" + (limited ? fmt::format(", at most {}", highest) : "");
+    return limited ? fmt::format("a number from {} to {}", lowest, highest)
+                   : "a number of at least 0";
+}
+
+}  // namespace
+
 void read_argument(double& number, const GivenArgument& given)
 {
     const auto& [lowest, highest, timed] = given.bounds;
@@ -47,10 +61,7 @@ void read_argument(double& number, const GivenArgument& given)
     const auto read = time ? to_seconds(word) : to_real(word);
     if (!read || *read < lowest || *read > highest)
         given.refuse(time ? "a time of at least 0, such as 0.05 or 50ms"
-                     : highest < std::numeric_limits<double>::max()
-                         ? fmt::format("a number from {} to {}", lowest, highest)
-                     : lowest == above_zero ? "a number above 0"
-                                            : "a number of at least 0");
+                          : number_within(given.bounds));
     number = *read;
 }
 

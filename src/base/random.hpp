@@ -35,7 +35,8 @@ enum class Purpose : std::uint32_t {
     scored_rows = 12,
     row_delay = 13,
     uplink_delay = 14,
-    downlink_delay = 15
+    downlink_delay = 15,
+    compression = 16
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

@@ -34,7 +34,7 @@ constexpr Names of_training[] = {
     {"resilience",
      "checkpoint checkpoint-every memory-checkpoint-every resume stop-before walltime resilient "
      "standby timeout events on-loss unsaved"},
-    {"messages", "transport aggregate wire"},
+    {"messages", "transport aggregate wire compressor error-feedback"},
     {"output",
      "trace folder overwrite evaluate evaluate-every evaluate-rows trace-arrivals trace-weights "
      "log"},

@@ -46,6 +46,11 @@ void check_training(const Training& training, const std::string& path)
             fmt::format("local steps of {} go on with states of --inner-optimizer {}, "
                         "which it does not hold: {}",
                         path, training.settings.text("inner-optimizer"), instead));
+    if (training.engine.keeps_unsent)
+        throw BadInput(
+            fmt::format("the workers of {} add what compression had left out before "
+                        "(--error-feedback), which it does not hold: {}",
+                        path, instead));
     if (training.precision() != Precision::binary64)
         throw BadInput(fmt::format("{} is of a model of floats, and only doubles are checked: {}",
                                    path, instead));

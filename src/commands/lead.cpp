@@ -299,7 +299,8 @@ Attempt lead_run(Settings& settings, Group& group, Doorbells bells, const Hellos
     if (may_be_succeeded(settings))
         leads(owner_record_of(settings.text("trace")), patience_of(settings));
     RankFleet fleet(line.endpoint(), ranks, training.scoring(), training.wire,
-                    settings.seconds("timeout", 0.1), line.memory());
+                    training.compression.compressor, settings.seconds("timeout", 0.1),
+                    line.memory());
     fleet.keep_states(group.states());
     Attempt attempt{{exit_run_again}};
     try {

@@ -192,7 +192,7 @@ public:
         auto& training = *training_;
         if (size_) {
             recipes_.emplace(training.coding->needs, training.coding->batches, training.byzantine,
-                             training.columns, training.wire);
+                             training.columns, training.wire, training.compression.compressor);
         } else {
             computing_.emplace(training.computing());
             recipes_.emplace(training.coding->needs, training.byzantine, *training.data,

@@ -12,7 +12,7 @@ std::unique_ptr<Work> begin_work(const Computing& computing, const StoredRows& s
                                  Numbers sum, const Kept& kept)
 {
     if (!part.items.empty() && part.items[0].operation == Item::Operation::descent)
-        return std::make_unique<Descent>(computing, stored, part, at, extent, sum, kept.inner);
+        return std::make_unique<Descent>(computing, stored, part, at, extent, sum, kept.states);
     if (!part.items.empty() && part.items[0].is_product())
         return std::make_unique<Product>(computing, stored, part, std::move(at), sum);
     if (!part.fold.empty() || is_held(part))

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compute/held_gradients.hpp"
-#include "compute/inner_states.hpp"
+#include "compute/task_states.hpp"
 #include "compute/work.hpp"
 
 namespace quorate {
@@ -14,7 +14,7 @@ namespace quorate {
 /// What a worker keeps from task to task, as far as a part may need it.
 struct Kept {
     HeldGradients* gradients = nullptr;  // null: it holds none
-    InnerPlaces inner = {};
+    StatePlaces states = {};
 };
 
 /// Begins to compute a part. Computes nothing yet, but sets `sum` to zero.

@@ -144,7 +144,7 @@ void PartSum::finish()
 
 Descent::Descent(const Computing& computing, const StoredRows& stored, const Part& part,
                  const std::vector<At>& at, const Extent& extent, Numbers displacement,
-                 InnerPlaces places)
+                 StatePlaces places)
     : computing_(computing), all_(stored.rows(part.items[0].block)),
       at_(at[static_cast<std::size_t>(part.items[0].input)]), extent_(extent),
       displacement_(displacement),
@@ -153,10 +153,11 @@ Descent::Descent(const Computing& computing, const StoredRows& stored, const Par
       stream_(computing.batches->stream(part.items[0].block, at_.key)), w_(at_.point),
       gradient_(w_.size(), w_.precision()),
       inner_(computing.inner ? computing.inner(w_.doubles()) : nullptr),
-      left_(inner_ ? places.to : nullptr), coefficient_(part.items[0].coefficient)
+      left_(inner_ && computing.keeps_inner && places.to ? &places.to->inner : nullptr),
+      coefficient_(part.items[0].coefficient)
 {
     clear(displacement_);
-    if (inner_ && places.from) places.from->set(*inner_);
+    if (inner_ && computing.keeps_inner && places.from) places.from->inner.set(*inner_);
     if (done()) finish();
 }
 

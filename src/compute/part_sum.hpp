@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "compute/inner_states.hpp"
 #include "compute/row_cuts.hpp"
+#include "compute/task_states.hpp"
 #include "model/row_sample.hpp"
 
 namespace quorate {
@@ -79,7 +79,7 @@ class Descent final : public Work {
 public:
     Descent(const Computing& computing, const StoredRows& stored, const Part& part,
             const std::vector<At>& at, const Extent& extent, Numbers displacement,
-            InnerPlaces places);
+            StatePlaces places);
 
     bool done() const override { return samples_ == extent_.samples; }
     std::int64_t step() override;

@@ -14,6 +14,7 @@
 
 #include "base/numbers.hpp"
 #include "base/wire.hpp"
+#include "compute/compression.hpp"
 #include "compute/losses.hpp"
 #include "data/shard.hpp"
 #include "model/model.hpp"
@@ -32,8 +33,10 @@ struct Computing {
     std::int64_t chunk_rows;     // rows of a chunk, for each thread (Model::chunk_rows)
     int threads;                 // at least 1
     double l2 = 0;               // coefficient of the regulariser in local steps
-    Wire wire = Wire::binary64;  // what contributions are rounded to
-    MakeInner inner = {};        // makes the optimiser of local steps; none: gradient descent
+    Wire wire = Wire::binary64;  // what contributions are rounded to, unless they are compressed
+    Compression compression = {};
+    MakeInner inner = {};      // makes the optimiser of local steps; none: gradient descent
+    bool keeps_inner = false;  // whether they go on with its state from task to task
 };
 
 /// Returns the parameters that a shard's rows touch. O(their number).

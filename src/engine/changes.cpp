@@ -159,7 +159,7 @@ void Engine::receive(const Change& change)
     }
     if (change.kind == Change::Kind::reset) {
         local_.all_lost();
-        fleet_->forget_inner();
+        fleet_->forget_states();
         note_membership(change.kind, worker);
         return;
     }
@@ -188,7 +188,7 @@ void Engine::receive(const Change& change)
 
 // A resumed run has no states of the optimisers of local steps: workers had them, and a checkpoint
 // has none.
-void Engine::reset_inner() { receive(std::vector{Change{Change::Kind::reset, -1}}); }
+void Engine::reset_states() { receive(std::vector{Change{Change::Kind::reset, -1}}); }
 
 void Engine::note_membership(trace::Change kind, std::int64_t worker)
 {

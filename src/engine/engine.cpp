@@ -117,7 +117,7 @@ void Engine::run_rounds(const std::atomic<bool>& stop)
         }
         // A simulation that was resumed before repeats all of its history but this.
         if (history_ && history_->past().resets.contains(event_ + 1 + (event_ == changed_))) {
-            reset_inner();
+            reset_states();
             continue;
         }
         if (undecodable_.empty() && nobody_can_answer() && !std::exchange(quiescent_, true)) {
@@ -241,6 +241,8 @@ void Engine::receive(std::vector<Arrival> arrivals)
             count = std::max(count, arrival.draw + 1);
         }
         if (answered(*open)) members_.settled(open->worker, open->id);
+        // Of no samples there is nothing that a step could use.
+        if (options_.keeps_states() && arrival.samples == 0) local_.closed(open->worker, open->id);
         if (keeps_cached_)
             cached_.answered(open->worker, open->id, arrival.versions, answered(*open));
         if (open->last < open->first) open->first = contributions_;
@@ -303,7 +305,11 @@ void Engine::carry_out(Dispatch& task)
     members_.asked(task.worker, task.task);
     quiescent_ = false;
     const auto context = context_of(task);
-    if (options_.keeps_inner) task.local = local_.opened(task);
+    if (options_.keeps_unsent)
+        if (const auto why = local_.why_no_memory(task); !why.empty())
+            throw NoMemory("--error-feedback is not for this scheme, which " + why +
+                           ": leave it out, or use another scheme");
+    if (options_.keeps_states()) task.local = local_.opened(task, options_.keeps_unsent);
     if (keeps_cached_ && std::ranges::any_of(task.plan->parts, is_cached)) cached_.opened(task);
     hand_over(task);
     open_.add({.id = task.task,
@@ -360,7 +366,7 @@ void Engine::carry_out(const Close& close)
             contexts_.give_back(open.context);
         }
         members_.settled(open.worker, open.id);
-        if (options_.keeps_inner) local_.closed(open.worker, open.id);
+        if (options_.keeps_states()) local_.closed(open.worker, open.id);
         if (keeps_cached_) cached_.closed(open.worker, open.id);
         fleet_->close(open.worker, open.id);
         if (open.first <= open.last) first = std::min(first, open.first);

@@ -32,6 +32,12 @@ namespace quorate {
 /// Which contributions the trace lists.
 enum class Arrivals { all, used, none };
 
+/// The scheme gives workers tasks for which they cannot keep what compressed contributions lack.
+class NoMemory : public BadInput {
+public:
+    using BadInput::BadInput;
+};
+
 /// What the engine does when the workers that are left can give no estimate.
 enum class OnLoss {
     reencode,  // makes the scheme again for them; where that is impossible, as stop
@@ -52,6 +58,10 @@ struct EngineOptions {
     MakeCoding reencode = {};  // makes the scheme again; needed for OnLoss::reencode
     /// Whether the optimisers of local steps go on with their states, each in its worker.
     bool keeps_inner = false;
+    /// Whether workers keep what compressed contributions lack (compute/compression.hpp).
+    bool keeps_unsent = false;
+    /// Whether tasks leave states in their workers (LocalState).
+    bool keeps_states() const { return keeps_inner || keeps_unsent; }
     EstimateOptions estimates = {};
     PointMemory* point_memory = nullptr;  // where points lie; null: on the heap
 };
@@ -123,6 +133,7 @@ public:
     /// changes no bit.
     /// @return how many rounds are done, those of the history included
     /// @throws Failure if no estimate is possible any more, or one is not finite
+    /// @throws NoMemory
     /// @throws std::logic_error if the scheme names a contribution that it does not have
     std::int64_t run(const std::atomic<bool>& stop, Observer observer);
 
@@ -177,7 +188,7 @@ private:
     bool receive_changes();
     void receive(const std::vector<Change>& changes);
     void receive(const Change& change);
-    void reset_inner();
+    void reset_states();
     void note_membership(trace::Change kind, std::int64_t worker);
     void hand_over(const Dispatch& task);
     void hand_over_again(const OpenTask& open);
@@ -250,7 +261,7 @@ private:
     Ascending<OpenTask> open_;
     Numbered<Context> contexts_;
     std::optional<std::size_t> newest_context_;  // that of the last task; in use if it is open
-    LocalStates local_;                          // of workers, if EngineOptions::keeps_inner
+    LocalStates local_;                          // of workers, if EngineOptions::keeps_states()
     CachedPoints cached_{points_};               // by workers, if keeps_cached_
     bool keeps_cached_ = false;                  // because snapshots are taken
     MembershipTable members_;

@@ -3,15 +3,16 @@
 
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
+#include <string>
 #include <vector>
 
 #include "scheme/types.hpp"
 
 namespace quorate {
 
-/// Says where the optimisers of local steps begin in each worker: where its newest task that a step
-/// has used left them. So what the run did not use leaves no trace, and a replay knows all states.
-/// Tasks that repeat, or have several parts, begin anew and leave none.
+/// Says with which state a task begins in its worker: with that which the worker's newest task that a
+/// step has used has left. So what the run did not use leaves no trace, and a replay knows all
+/// states. Tasks that repeat, or have several parts, begin anew and leave none.
 class LocalStates {
 public:
     /// Returns what a task is told.
@@ -21,12 +22,26 @@ public:
         if (std::ranges::find(open, task) == open.end()) return {};
         return {after, open.front()};
     }
-    /// A task is opened, with a number that ascends for each worker. @return what it is told
-    LocalState opened(const Dispatch& task)
+    /// Why a task that is opened next can have no memory of what its contributions lack; empty: it
+    /// can. Such a worker must know what became of its last contribution.
+    std::string why_no_memory(const Dispatch& task)
+    {
+        const auto& parts = task.plan->parts;
+        if (task.control.repeat) return "has workers repeat tasks";
+        if (parts.size() != 1) return "has workers send several contributions for a task";
+        if (!is_sum(parts[0])) return "has workers keep gradients";
+        if (!at(task.worker).open.empty())
+            return "gives a worker a task before it knows whether the last one is used";
+        return "";
+    }
+    /// A task is opened, with a number that ascends for each worker.
+    /// @param sums  whether sums of gradients leave states too, beside local steps
+    /// @return what it is told
+    LocalState opened(const Dispatch& task, bool sums = false)
     {
         const auto& parts = task.plan->parts;
         if (task.control.repeat || parts.size() != 1 || parts[0].items.empty() ||
-            parts[0].items[0].operation != Item::Operation::descent)
+            !(sums ? is_sum(parts[0]) : is_descent(parts[0])))
             return {};
         at(task.worker).open.push_back(task.task);
         return of(task.worker, task.task);
@@ -51,6 +66,17 @@ public:
     }
 
 private:
+    static bool is_descent(const Part& part)
+    {
+        return part.items[0].operation == Item::Operation::descent;
+    }
+    // Whether a part is computed anew as a whole, or is empty.
+    static bool is_sum(const Part& part)
+    {
+        return part.items.empty() || is_descent(part) ||
+               (part.items[0].operation == Item::Operation::gradient && !part.held);
+    }
+
     struct Own {
         TaskId after = -1;
         boost::container::small_vector<TaskId, 1> open;

@@ -53,7 +53,7 @@ void Engine::end_of_history()
     trace_ = later_trace_;
     observer_ = std::move(later_observer_);
     updated_ = false;
-    if (options_.keeps_inner) reset_inner();
+    if (options_.keeps_states()) reset_states();
     if (later_fleet_) go_on_with(*later_fleet_, ended, begun);
     if (observer_.goes_on) observer_.goes_on();
 }

@@ -357,7 +357,8 @@ void SchemeCheck::run(std::int64_t rounds)
     Engine engine({.rounds = rounds,
                    .schedule = [this](double) { return step_size; },
                    .evaluate_every = 0,
-                   .arrivals = Arrivals::none},
+                   .arrivals = Arrivals::none,
+                   .keeps_unsent = keeps_unsent},
                   scheme, workers, rules, nowhere);
     const std::atomic<bool> stop = false;
     try {
@@ -365,6 +366,8 @@ void SchemeCheck::run(std::int64_t rounds)
                        estimates.push_back(update.estimate.doubles());
                        return false;
                    }});
+    } catch (const NoMemory& why) {
+        no_memory = why.what();
     } catch (const BadInput& promise) {
         broken.emplace_back(promise.what());
     } catch (const std::logic_error& promise) {

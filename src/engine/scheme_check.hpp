@@ -32,7 +32,8 @@ public:
         return Vector(w.size());
     };
     Choose choose;
-    double empty = 0.2;  // how often a limited task is out of time before it has anything
+    bool keeps_unsent = false;  // as EngineOptions
+    double empty = 0.2;         // how often a limited task is out of time before it has anything
 
     // What it saw.
     std::vector<std::string> broken;  // promises, a line each; the run ends at the first
@@ -44,6 +45,7 @@ public:
         published_at;            // of each step: versions of the terms' newest points
     std::size_t most_alive = 0;  // contributions
     std::string undecodable;
+    std::string no_memory;             // why workers cannot keep what contributions lack
     std::vector<Vector> models;        // the last ones
     std::map<Version, Vector> points;  // those that tasks have named
 

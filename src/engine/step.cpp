@@ -46,7 +46,7 @@ SumTable::Totals Engine::totals_of(const Arrival& arrival) const
 // Marks a contribution as used in this round.
 void Engine::use(Live& one, bool keep)
 {
-    if (options_.keeps_inner) local_.used(one.arrival.worker, one.arrival.task);
+    if (options_.keeps_states()) local_.used(one.arrival.worker, one.arrival.task);
     if (one.use.first == 0) one.use.first = round_ + 1;
     if (std::exchange(one.last_use, round_ + 1) != round_ + 1) ++one.use.times;
     one.spent = !keep;

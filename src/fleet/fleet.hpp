@@ -153,7 +153,7 @@ public:
 
     /// No optimiser of local steps has a state any more: tasks that are open begin anew. A fleet of
     /// workers that are there is not told, because these have none.
-    virtual void forget_inner() {}
+    virtual void forget_states() {}
 
     /// Makes workers hold what this coding says from now on; they load what they lack. No task may
     /// be open. Values of earlier contributions are lost.

@@ -14,8 +14,9 @@
 namespace quorate {
 
 Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
-                 std::int64_t parameters, Wire wire)
-    : parameters_(parameters), wire_(wire), batches_(&batches), byzantine_(byzantine)
+                 std::int64_t parameters, Wire wire, std::shared_ptr<const Compressor> compressor)
+    : parameters_(parameters), wire_(wire), compressor_(std::move(compressor)), batches_(&batches),
+      byzantine_(byzantine)
 {
     for (Worker worker = 0; worker < std::ssize(needs.shard); ++worker)
         rows_.push_back(rows_of(needs, worker));
@@ -24,7 +25,7 @@ Recipes::Recipes(const Needs& needs, const Batches& batches, const ByzantineWork
 Recipes::Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
                  const Computing& computing)
     : Recipes(needs, *computing.batches, byzantine, computing.model.parameters(data.columns()),
-              computing.wire)
+              computing.wire, computing.compression.compressor)
 {
     computing_.emplace(computing);
     data_ = &data;
@@ -118,8 +119,9 @@ std::int64_t Recipes::operand_bytes(const TaskContext& context) const
 std::int64_t Recipes::payload(Worker worker, const Part& part) const
 {
     const auto support = static_cast<std::size_t>(width(worker));
-    return number() * static_cast<std::int64_t>(length_of(
-                          part, support, static_cast<std::size_t>(parameters_), outputs()));
+    const auto length = length_of(part, support, static_cast<std::size_t>(parameters_), outputs());
+    return static_cast<std::int64_t>(compressor_ ? compressor_->bytes(length)
+                                                 : length * bytes_of(wire_));
 }
 
 // The work of a row or column of a product in rows of gradients, as if the data were dense (load_of
@@ -184,12 +186,12 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const TaskCont
         recipe.keys.push_back(context.control.key(made.draw, version));
     recipe.made = std::move(made);
     recipe.computed = false;
-    place_inner(recipe);
+    place_states(recipe);
     return handle;
 }
 
 // Finds the states from which local steps lead, and to which.
-void Recipes::place_inner(Recipe& recipe)
+void Recipes::place_states(Recipe& recipe)
 {
     recipe.from = recipe.to = nullptr;
     const auto& local = recipe.made.local;
@@ -204,7 +206,7 @@ void Recipes::place_inner(Recipe& recipe)
 
 // A state of an earlier life, or that was not computed because it was in the history of a resumed
 // run, is as if it were not there.
-InnerPlaces Recipes::places(const Recipe& recipe) const
+StatePlaces Recipes::places(const Recipe& recipe) const
 {
     const auto& from = recipe.from;
     if (from && from->life < 0 && life_ == 0)
@@ -288,13 +290,19 @@ void Recipes::compute(Recipe& recipe) const
         for (std::size_t i = recipe.keys.size(); i < recipe.inputs.size(); ++i)
             at.push_back({*recipe.inputs[i], 0});  // operands
         const auto work = begin_work(*computing_, from.view(), part, std::move(at), recipe.extent,
-                                     recipe.values, {.inner = places(recipe)});
+                                     recipe.values, {.states = places(recipe)});
         while (!work->done()) work->step();
         recipe.losses = work->losses();
-        if (recipe.to) recipe.to->life = life_;
     }
     byzantine_.corrupt(made.worker, made.draw, made.part, recipe.values);
-    round(wire_, recipe.values);
+    if (compressor_) {
+        std::vector<std::byte> sent(compressor_->bytes(recipe.values.size()));
+        compress(computing_->compression, made.worker, made.draw, made.part, places(recipe),
+                 recipe.values, sent.data());
+    } else {
+        round(wire_, recipe.values);
+    }
+    if (recipe.to) recipe.to->life = life_;
 }
 
 void Recipes::prepare(std::span<const std::size_t> handles)

@@ -40,9 +40,10 @@ class Recipes {
 public:
     /// For a dry run: there are no data, nothing is ever computed, and all values are empty.
     /// @param parameters  number of parameters of the model, for the size of messages
-    /// @param wire        what contributions are rounded to, likewise
+    /// @param wire, compressor  what contributions are rounded or compressed to, likewise
     Recipes(const Needs& needs, const Batches& batches, const ByzantineWorkers& byzantine,
-            std::int64_t parameters, Wire wire = Wire::binary64);
+            std::int64_t parameters, Wire wire = Wire::binary64,
+            std::shared_ptr<const Compressor> compressor = {});
     /// Reads every worker's shard. Workers that store the same blocks share one shard, and dense
     /// rows are held once for all.
     Recipes(const Needs& needs, const ByzantineWorkers& byzantine, const DataSet& data,
@@ -103,7 +104,7 @@ public:
         CachedList cached = {};  // gradients of its items, if it is a sum of cached ones
     };
     /// No optimiser of local steps has a state any more: what is computed from now on begins anew.
-    void forget_inner() { ++life_; }
+    void forget_states() { ++life_; }
     /// Adds a contribution; computes nothing yet. @return its handle. A dry run, which has no
     /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas;
     /// a Byzantine worker's differs from all others
@@ -132,15 +133,15 @@ public:
 private:
     double dry_load(Item::Operation operation) const;
     std::size_t hash(const Plan* plan, const TaskContext& context, const Made& made) const;
-    // A state that local steps leave, once they are computed.
+    // What a task leaves, once its contribution is computed.
     struct Left {
-        InnerState state = {};
+        TaskState state = {};
         int life = -1;  // in which it was computed; -1: in none
     };
     using SharedLeft = std::shared_ptr<Left>;
     struct Recipe {
         Made made = {};
-        SharedLeft from = {}, to = {};  // of local steps; null: none
+        SharedLeft from = {}, to = {};  // states; null: none
         std::shared_ptr<const Plan> plan;
         PointList inputs;
         Extent extent;
@@ -154,15 +155,16 @@ private:
     std::int64_t outputs() const { return computing_ ? computing_->model.outputs() : 1; }
     void compute(Recipe& recipe) const;
     void compute(CachedRecipe& cached) const;
-    void place_inner(Recipe& recipe);
+    void place_states(Recipe& recipe);
     bool is_computed(const Recipe& recipe) const;
-    InnerPlaces places(const Recipe& recipe) const;
+    StatePlaces places(const Recipe& recipe) const;
     // Parameters that a worker's rows touch; dry: all.
     std::int64_t width(Worker worker) const;
 
     std::int64_t parameters_;
     Wire wire_;
-    std::shared_ptr<const Coding> coding_;  // the running one after reencode(); null before
+    std::shared_ptr<const Compressor> compressor_;  // of contributions; null: they travel whole
+    std::shared_ptr<const Coding> coding_;          // the running one after reencode(); null before
     const Batches* batches_;
     const ByzantineWorkers& byzantine_;
     const DataSet* data_ = nullptr;               // null: dry
@@ -176,7 +178,7 @@ private:
     std::map<std::tuple<const Store*, int, Version, std::int64_t>, std::weak_ptr<CachedRecipe>>
         cached_;
     std::vector<std::map<TaskId, SharedLeft>> left_;  // by worker, of tasks that may be named
-    int life_ = 0;                                    // one more with each forget_inner()
+    int life_ = 0;                                    // one more with each forget_states()
     std::size_t cached_at_most_ = 1024;  // at this size, entries that nobody owns are dropped
 };
 

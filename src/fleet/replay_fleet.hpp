@@ -45,7 +45,7 @@ public:
     {
         recipes_.reencode(std::move(coding), members);
     }
-    void forget_inner() override { recipes_.forget_inner(); }
+    void forget_states() override { recipes_.forget_states(); }
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     bool has_lost(std::int64_t event) const override { return lost_.contains(event); }
     const Support& support(Worker worker) override { return recipes_.support(worker); }

@@ -85,7 +85,7 @@ public:
     void change(const Change& wanted) override;
     std::vector<Change> changes(std::int64_t) override { return std::exchange(changes_, {}); }
     void reencode(std::shared_ptr<const Coding> coding, std::span<const Worker> members) override;
-    void forget_inner() override { recipes_.forget_inner(); }
+    void forget_states() override { recipes_.forget_states(); }
     void prepare(std::span<const std::size_t> handles) override { recipes_.prepare(handles); }
     const Support& support(Worker worker) override { return recipes_.support(worker); }
     Values values(std::size_t handle) override { return recipes_.values(handle); }

@@ -25,7 +25,7 @@ const std::vector<std::string> line_names = {
     "paper",  "says",  "source", "there", "here",         "measure",       "of",
     "beside", "where", "pairs",  "best",  "best-of-pair", "not-comparable"};
 const std::vector<std::string> measures = {"time",      "round-time", "decode-error", "time-to",
-                                           "rounds-to", "final",      "work"};
+                                           "rounds-to", "final",      "work",         "received"};
 
 // A section [claim NAME].
 struct Claim {

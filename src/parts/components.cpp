@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "compressor/compressor.hpp"
 #include "model/model.hpp"
 #include "optimizer/optimizer.hpp"
 #include "optimizer/schedule.hpp"
@@ -61,6 +62,7 @@ std::vector<ComponentKind> run_components()
         kind("optimizer", "optimizers", optimizers()),
         kind("schedule", "schedules", schedules()),
         kind("delay", "delays", delays()),
+        kind("compressor", "compressors", compressors()),
     };
 }
 

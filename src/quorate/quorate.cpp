@@ -45,7 +45,8 @@ Options joined(Options options, const Components& components)
              {"slowdown", components.slowdown},
              {"row-delay", components.row_delay},
              {"uplink-delay", components.uplink_delay},
-             {"downlink-delay", components.downlink_delay}}) {
+             {"downlink-delay", components.downlink_delay},
+             {"compressor", components.compressor}}) {
         if (component.name.empty()) continue;
         if (!options.emplace(kind, component.name).second) refuse(kind);
         for (const auto& option : component.options)

@@ -30,6 +30,7 @@
 #include "code/collect_decoder.hpp"
 #include "code/gradient_code.hpp"
 #include "code/partition.hpp"
+#include "compressor/compressor.hpp"
 #include "model/linear_model.hpp"
 #include "model/models.hpp"
 #include "optimizer/optimizers.hpp"
@@ -79,6 +80,7 @@ struct Components {
     Chosen<MakeModel> model = {};
     Chosen<MakeDelay> delay = {}, slowdown = {};
     Chosen<MakeDelay> row_delay = {}, uplink_delay = {}, downlink_delay = {};
+    Chosen<MakeCompressor> compressor = {};
 };
 
 /// Simulates a run under a virtual clock, in this process. Any number of threads may call it at

@@ -9,15 +9,9 @@ namespace quorate {
 
 namespace {
 
-// The heads of the parts of a contribution message, and the versions of their items.
-struct Parts {
-    std::vector<PartHead> heads;
-    std::vector<std::vector<Version>> versions;
-};
-
-Parts read_parts(MessageReader& in, int count)
+ContributionParts read_parts(MessageReader& in, int count)
 {
-    Parts parts;
+    ContributionParts parts;
     for (int i = 0; i < count; ++i) parts.heads.push_back(in.get<PartHead>());
     for (const auto& head : parts.heads) {
         auto& versions = parts.versions.emplace_back();
@@ -29,17 +23,46 @@ Parts read_parts(MessageReader& in, int count)
 
 }  // namespace
 
+// Bytes of the values of parts on their way.
+std::int64_t ArrivedValues::travelling(const ContributionParts& parts) const
+{
+    std::size_t bytes = 0;
+    for (const auto& head : parts.heads) {
+        const auto length = static_cast<std::size_t>(head.length);
+        bytes += compressor_ ? compressor_->bytes(length) : length * bytes_of(wire_);
+    }
+    return static_cast<std::int64_t>(bytes);
+}
+
+// Reads the compressed values of parts, which follow next.
+std::shared_ptr<const NumberVector> ArrivedValues::expanded(MessageReader& in,
+                                                            const ContributionParts& parts,
+                                                            std::size_t size) const
+{
+    const auto bytes = in.numbers<std::byte>(static_cast<std::size_t>(travelling(parts)));
+    auto values = std::make_shared<NumberVector>(size, precision_);
+    std::size_t at = 0, before = 0;
+    for (const auto& head : parts.heads) {
+        const auto length = static_cast<std::size_t>(head.length);
+        compressor_->expand(bytes.data() + at, Numbers(*values).subspan(before, length));
+        at += compressor_->bytes(length);
+        before += length;
+    }
+    return values;
+}
+
 ArrivedMessage ArrivedValues::claim(transport::Message message)
 {
     bytes_received_ += static_cast<std::int64_t>(message.bytes->size());
     ArrivedMessage one{std::move(message)};
     if (one.tag != transport::Tag::contribution) return one;
-    const auto head = MessageReader(*one.bytes).get<ContributionHead>();
+    MessageReader in(*one.bytes);
+    const auto head = in.get<ContributionHead>();
     if (head.block == 0) return one;
     const auto values = static_cast<std::size_t>(head.values);
     if (memory_.reads(one.from)) {
         one.values = memory_.contribution(one.from, head.block, doubles_for(values, precision_));
-        bytes_received_ += static_cast<std::int64_t>(values * bytes_of(wire_));
+        bytes_received_ += travelling(read_parts(in, head.parts));
     } else if (const auto worker = membership_.worker_of(one.from); worker >= 0) {
         one.values = owner_of({worker, head.block}, released_);
     }
@@ -58,16 +81,22 @@ std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
     if (current)
         check_shard(shard, membership_.is_loading(worker) ? -1 : membership_.shard(worker));
     const bool kept = block != 0 && !message.values;  // at its node
-    const auto bytes = static_cast<std::int64_t>(message.bytes->size()) +
-                       (message.values ? total * static_cast<std::int64_t>(bytes_of(wire_)) : 0);
+    const auto bytes =
+        static_cast<std::int64_t>(message.bytes->size()) + (message.values ? travelling(parts) : 0);
     const auto size = kept ? 0 : static_cast<std::size_t>(total);
-    const Packed all =
-        message.values
-            ? packed(numbers_at(static_cast<const void*>(message.values.get()), size, precision_))
-            : with_number(wire_,
-                          [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); });
     std::shared_ptr<const void> owner = message.bytes;
-    if (block != 0) owner = message.values;
+    Packed all;
+    if (message.values) {
+        owner = message.values;
+        all = packed(numbers_at(static_cast<const void*>(message.values.get()), size, precision_));
+    } else if (compressor_) {
+        const auto values = expanded(in, parts, size);
+        owner = values;
+        all = packed(*values);
+    } else {
+        all = with_number(wire_,
+                          [&]<class Number>(Number) -> Packed { return in.numbers<Number>(size); });
+    }
     std::size_t before = 0;  // values of earlier parts
     std::vector<Arrival> arrivals;
     for (std::size_t i = 0; i < parts.heads.size(); ++i) {

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "base/numbered.hpp"
+#include "compressor/compressor.hpp"
 #include "fleet/fleet.hpp"
 #include "ranks/host_memory.hpp"
 #include "ranks/leaders.hpp"
 #include "ranks/membership.hpp"
+#include "ranks/messages.hpp"
 #include "ranks/share_messages.hpp"
 
 namespace quorate {
@@ -20,14 +22,22 @@ struct ArrivedMessage : transport::Message {
     std::shared_ptr<const double> values = {};
 };
 
+/// The heads of the parts of a contribution message, and the versions of their items.
+struct ContributionParts {
+    std::vector<PartHead> heads;
+    std::vector<std::vector<Version>> versions;
+};
+
 /// The values of the contributions that have come, each by its handle: views of messages or of
 /// shared memory; or they lie at their node. Local.
 class ArrivedValues {
 public:
     /// @param membership, memory  must outlive this object
+    /// @param compressor          of contributions; null: they come whole
     ArrivedValues(const Membership& membership, CoordinatorMemory& memory, Wire wire,
-                  Precision precision)
-        : membership_(membership), memory_(memory), wire_(wire), precision_(precision)
+                  std::shared_ptr<const Compressor> compressor, Precision precision)
+        : membership_(membership), memory_(memory), wire_(wire), compressor_(std::move(compressor)),
+          precision_(precision)
     {
     }
 
@@ -70,9 +80,14 @@ private:
         std::int64_t block = 0, first = 0, length = 0;
     };
 
+    std::int64_t travelling(const ContributionParts& parts) const;
+    std::shared_ptr<const NumberVector> expanded(MessageReader& in, const ContributionParts& parts,
+                                                 std::size_t size) const;
+
     const Membership& membership_;
     CoordinatorMemory& memory_;
     Wire wire_;
+    std::shared_ptr<const Compressor> compressor_;
     Precision precision_;  // of what lies in shared memory
     std::vector<KeptBlock> released_;
     Numbered<Contribution> contributions_;

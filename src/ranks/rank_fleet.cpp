@@ -19,12 +19,13 @@ constexpr auto none_of_them = [](const ArrivedMessage&) { return false; };
 }  // namespace
 
 RankFleet::RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const Scoring& scoring,
-                     Wire wire, Seconds timeout, CoordinatorMemory& memory)
+                     Wire wire, std::shared_ptr<const Compressor> compressor, Seconds timeout,
+                     CoordinatorMemory& memory)
     : endpoint_(endpoint), scoring_(scoring), memory_(memory), mailbox_(endpoint, timeout),
       membership_(mailbox_, *this, std::move(ranks), scoring.width()),
       leaders_(mailbox_, membership_, scoring.width(), wire),
       tasks_(mailbox_, membership_, leaders_, memory, wire),
-      values_(membership_, memory, wire, scoring.model.precision()),
+      values_(membership_, memory, wire, std::move(compressor), scoring.model.precision()),
       shares_(mailbox_, membership_, values_, scoring.width(), wire, scoring.model.precision())
 {
     load();

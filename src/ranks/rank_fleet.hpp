@@ -32,7 +32,8 @@ public:
     /// @param wire     what points and contributions are rounded to
     /// @param timeout  seconds of silence after which a rank is taken for dead
     RankFleet(transport::Endpoint& endpoint, FleetRanks ranks, const Scoring& scoring, Wire wire,
-              Seconds timeout, CoordinatorMemory& memory);
+              std::shared_ptr<const Compressor> compressor, Seconds timeout,
+              CoordinatorMemory& memory);
 
     /// Begins aggregation by node, before the first dispatch. A node whose workers cannot read each
     /// other's memory, or that has only one, goes on without. Two messages from each worker.

@@ -38,7 +38,7 @@ void RankWorker::take(const Assignment& assignment)
     context_.shard = assignment.shard;
     context_.cache.clear();
     context_.held.clear();
-    context_.inner.clear();
+    context_.states.clear();
     const auto began = clock_seconds();
     context_.store.emplace(scoring_.data, coding_->needs, assignment.code_index,
                            context_.computing.model);
@@ -340,7 +340,7 @@ void RankWorker::begin()
     const double share =
         static_cast<double>(rows_asked(context_, message)) / static_cast<double>(batches.samples());
     context_.straggling.begin(context_.stragglers, endpoint_.rank() - 1, draw, share, now);
-    execution_.emplace(context_, task, message, draw, now, context_.inner.of(task, local));
+    execution_.emplace(context_, task, message, draw, now, context_.states.of(task, local));
     mailbox_.restart_wait();
 }
 

@@ -33,8 +33,8 @@ std::int64_t rows_asked(const WorkerContext& context, const TaskMessage& message
 }
 
 TaskExecution::TaskExecution(WorkerContext& context, TaskId id, const TaskMessage& message,
-                             std::int64_t draw, Seconds now, InnerPlaces inner)
-    : context_(context), id_(id), message_(message), draw_(draw), inner_(inner)
+                             std::int64_t draw, Seconds now, StatePlaces states)
+    : context_(context), id_(id), message_(message), draw_(draw), states_(states)
 {
     for (const auto& input : message.inputs) inputs_.push_back(input.version);
     deadline_ = now + message.control.budget.seconds;
@@ -104,9 +104,31 @@ void TaskExecution::make_room()
                       if (block) blocks->give_back(block);
                   }};
     const auto wire = context_.computing.wire;
-    if (!block_ && !as_in_memory(wire, precision()))
+    if (!block_ && (compression() || !as_in_memory(wire, precision())))
         unpacked_ = context_.pool.take(size * bytes_of(precision()));
-    output_ = context_.pool.take(values_at() + (block_ ? 0 : size * bytes_of(wire)));
+    const auto behind = message_.plan.each_when_ready ? part_ + 1 : message_.plan.parts.size();
+    const auto bytes = compression() ? compressed_before(behind) : size * bytes_of(wire);
+    output_ = context_.pool.take(values_at() + (block_ ? 0 : bytes));
+}
+
+// Bytes of the compressed parts that stand before this one in the message, which may be the one
+// behind the last.
+std::size_t TaskExecution::compressed_before(std::size_t part) const
+{
+    std::size_t sum = 0;
+    for (auto before = message_.plan.each_when_ready ? part_ : 0; before < part; ++before)
+        sum += compression().compressor->bytes(length(before));
+    return sum;
+}
+
+// Compresses the running part, into the message unless the values lie in shared memory.
+void TaskExecution::compress_part()
+{
+    std::vector<std::byte> aside(block_ ? compression().compressor->bytes(length(part_)) : 0);
+    auto* to = block_ ? aside.data()
+                      : reinterpret_cast<std::byte*>(output_->data()) + values_at() +
+                            compressed_before(part_);
+    compress(compression(), context_.worker, draw_, static_cast<int>(part_), states_, output(), to);
 }
 
 // The room for the values of the running part.
@@ -157,7 +179,7 @@ void TaskExecution::begin_part()
     for (const auto& operand : message_.operands) points.push_back({operand, 0});
     if (is_held(part())) context_.held.retain(inputs_);
     work_ = begin_work(context_.computing, context_.store->view(), part(), std::move(points),
-                       extent, output(), {&context_.held, inner_});
+                       extent, output(), {&context_.held, states_});
 }
 
 // The work that the running part goes on with; null: the part is complete.
@@ -269,7 +291,10 @@ bool TaskExecution::finish_part()
     if (paused_ > 0) compute_ += now - std::exchange(paused_, 0);
     heads_.back().info.compute = compute_;
     context_.byzantine.corrupt(context_.worker, draw_, static_cast<int>(part_), output());
-    if (block_) round(context_.computing.wire, output());  // otherwise they are, as they are packed
+    if (compression())
+        compress_part();
+    else if (block_)
+        round(context_.computing.wire, output());  // otherwise they are, as they are packed
     ++part_;
     begun_ = false;
     work_.reset();
@@ -297,7 +322,8 @@ std::shared_ptr<transport::Bytes> TaskExecution::take_message(Seconds idle, Seco
         out.put(head);
     }
     for (const auto version : versions_) out.put(version);
-    if (unpacked_) pack(out, static_cast<std::size_t>(values));
+    if (unpacked_ && !compression()) pack(out, static_cast<std::size_t>(values));
+    unpacked_.reset();
     heads_.clear();
     versions_.clear();
     stage_ = Stage::computing;
@@ -312,7 +338,6 @@ void TaskExecution::pack(MessageWriter& out, std::size_t size)
         out.numbers<Number>(
             size, [&](Number* to) { values.visit([&](auto from) { convert(from, to); }); });
     });
-    unpacked_.reset();
 }
 
 void TaskExecution::stop(Seconds now)

@@ -8,8 +8,8 @@
 
 #include "compute/cached_gradients.hpp"
 #include "compute/held_gradients.hpp"
-#include "compute/inner_states.hpp"
 #include "compute/store.hpp"
+#include "compute/task_states.hpp"
 #include "ranks/host_memory.hpp"
 #include "ranks/messages.hpp"
 #include "straggler/byzantine.hpp"
@@ -30,7 +30,7 @@ struct WorkerContext {
     std::map<Version, LocalPoint> points = {};  // the points that its tasks name
     GradientCache cache = {};
     HeldGradients held = {};
-    InnerStates inner = {};
+    TaskStates states = {};
     StragglerEmulation straggling = {};
     Seconds row_seconds = 0;  // per row, of the last chunk; includes an emulated slowdown
 };
@@ -47,9 +47,9 @@ public:
     /// @param context, message  must outlive this object
     /// @param draw  key of the delay, after the worker's own count has been filled in
     /// @param now   clock_seconds(); context.straggling has begun this draw at that time
-    /// @param inner  of the optimiser of its local steps
+    /// @param states  that the task goes on from and leaves
     TaskExecution(WorkerContext& context, TaskId id, const TaskMessage& message, std::int64_t draw,
-                  Seconds now, InnerPlaces inner = {});
+                  Seconds now, StatePlaces states = {});
 
     TaskId id() const { return id_; }
     /// When the next step is due, by clock_seconds(): when the injected delay is over, or when the
@@ -92,12 +92,15 @@ private:
     std::size_t values_in_message() const;
     void make_room();
     void pack(MessageWriter& out, std::size_t size);
+    const Compression& compression() const { return context_.computing.compression; }
+    std::size_t compressed_before(std::size_t part) const;
+    void compress_part();
 
     WorkerContext& context_;
     TaskId id_;
     const TaskMessage& message_;
     std::int64_t draw_;
-    InnerPlaces inner_;
+    StatePlaces states_;
     Versions inputs_;
     Seconds delay_, deadline_, wake_;
     Stage stage_ = Stage::computing;

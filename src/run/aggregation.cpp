@@ -22,10 +22,12 @@ constexpr double bandwidth = 1.25e9;  // bytes a second
 constexpr Seconds latency = 50e-6, overhead = 2e-6;
 
 // Whether a scheme's steps are plain weighted sums, of whose terms nobody has to know the values.
-bool adds_up(const Needs& needs)
+// Sums of compressed contributions would travel whole.
+bool adds_up(const Training& training)
 {
-    return needs.coded.empty() && needs.coded_columns.empty() && !needs.fingerprint &&
-           !needs.projection && !needs.places;
+    const auto& needs = training.coding->needs;
+    return !training.compression && needs.coded.empty() && needs.coded_columns.empty() &&
+           !needs.fingerprint && !needs.projection && !needs.places;
 }
 
 // What a round moves between nodes, at least: a union of supports is counted as no smaller than
@@ -127,11 +129,12 @@ void check_aggregation(const Training& training)
 {
     const auto& settings = training.settings;
     const auto wanted = settings.one_of("aggregate", {"auto", "flat", "node", "shares"});
-    if ((wanted == "node" || wanted == "shares") && !adds_up(training.coding->needs))
+    if ((wanted == "node" || wanted == "shares") && !adds_up(training))
         settings.refuse("aggregate",
-                        fmt::format(", but --scheme {} needs each contribution at the coordinator: "
-                                    "use flat or auto",
-                                    settings.text("scheme")));
+                        fmt::format(", but {} needs each contribution at the coordinator: use flat "
+                                    "or auto",
+                                    training.compression ? "--compressor"
+                                                         : "--scheme " + settings.text("scheme")));
 }
 
 std::string why_no_shares(const Settings& settings)
@@ -159,7 +162,7 @@ bool may_choose_shares(const Settings& settings)
 std::vector<std::string> possible_ways(const Training& training, int hosts)
 {
     std::vector<std::string> ways = {"flat"};
-    if (hosts < 2 || !adds_up(training.coding->needs)) return ways;
+    if (hosts < 2 || !adds_up(training)) return ways;
     ways.emplace_back("node");
     if (can_share(training, hosts)) ways.emplace_back("shares");
     return ways;
@@ -171,7 +174,7 @@ Aggregation aggregation_of(const Training& training, const std::vector<WorkerInf
     const auto wanted = settings.text("aggregate");
     const Nodes nodes(workers);
     const auto hosts = std::ssize(nodes.names);
-    if (wanted == "flat" || !adds_up(training.coding->needs) || hosts < 2) return {};
+    if (wanted == "flat" || !adds_up(training) || hosts < 2) return {};
     if (wanted != "auto") return {way_of(wanted), numbers_of(nodes, workers)};
     const auto all = moved(training, workers, nodes);
     if (can_share(training, hosts) && may_choose_shares(settings) && shares_are_faster(all))
@@ -211,7 +214,7 @@ void note_aggregation(const Training& training, const Fleet& fleet)
 {
     const Nodes nodes(fleet.workers());
     if (nodes.names.size() < 2 || training.settings.text("aggregate") == "flat" ||
-        !adds_up(training.coding->needs))
+        !adds_up(training))
         return;
     const auto way = fleet.aggregation();
     log(LogLevel::note, fmt::format("{} nodes: contributions are added up {}", nodes.names.size(),

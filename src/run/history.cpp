@@ -10,8 +10,9 @@ namespace {
 Recipes recipes_of(const Training& training, const Computing& computing, bool computes)
 {
     if (computes) return {training.coding->needs, training.byzantine, *training.data, computing};
-    return {training.coding->needs, training.coding->batches, training.byzantine, training.width(),
-            training.wire};
+    return {training.coding->needs, training.coding->batches,
+            training.byzantine,     training.width(),
+            training.wire,          training.compression.compressor};
 }
 
 // Whether contributions are still in use.

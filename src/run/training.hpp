@@ -44,9 +44,10 @@ struct Training {
     std::shared_ptr<Coding> coding;  // with which the run begins; the engine may re-encode
     std::unique_ptr<Model> model;    // null if dry
     OwnedDelayModels stragglers;
-    int threads;      // of a worker
-    Wire wire;        // what points and contributions are rounded to
-    MakeInner inner;  // of local steps; none: gradient descent
+    int threads;              // of a worker
+    Wire wire;                // what points and contributions are rounded to
+    Compression compression;  // of contributions
+    MakeInner inner;          // of local steps; none: gradient descent
 
     /// Elements of the model; 0 if dry.
     std::int64_t width() const { return model ? model->parameters(columns) : 0; }
@@ -57,9 +58,15 @@ struct Training {
     /// Returns what workers compute with. Not of a dry run. It refers to this object.
     Computing computing() const
     {
-        return {*model,  &coding->batches, model->chunk_rows(data->shape()),
-                threads, regularizer.l2,   wire,
-                inner};
+        return {.model = *model,
+                .batches = &coding->batches,
+                .chunk_rows = model->chunk_rows(data->shape()),
+                .threads = threads,
+                .l2 = regularizer.l2,
+                .wire = wire,
+                .compression = compression,
+                .inner = inner,
+                .keeps_inner = engine.keeps_inner};
     }
 };
 

@@ -117,3 +117,19 @@ def test_what_a_wire_cannot_do_is_refused(words, message, gaussians, tmp_path):
     assert done.returncode == 2
     assert our_lines(done.stderr) == [f"quorate: {message}"]
     assert not (tmp_path / "t.h5").exists()
+
+
+def test_every_fleet_compresses_alike(sparse, tmp_path):
+    words = ["--data", sparse, "--scheme", "agc", "--stragglers", 2, "--rounds", ROUNDS]
+    words += ["--step", 0.1, "--optimizer", "gd", "--delay", "exponential:0.003"]
+    whole_ones = trained(["simulate", *words, "--workers", 6], tmp_path / "whole.h5")
+    words += ["--compressor", "topk:0.1", "--error-feedback"]
+    shared = trained(["run", *words], tmp_path / "shared.h5", 7)
+    sent = trained(["run", *words, "--transport", "messages"], tmp_path / "sent.h5", 7)
+    for run, name in [(shared, "shared"), (sent, "sent")]:
+        again = trained(["simulate", "--replay", tmp_path / f"{name}.h5"], tmp_path / f"{name}-.h5")
+        for ours, theirs in zip(run[0], again[0]):
+            assert numpy.array_equal(ours, theirs)
+    virtual = trained(["simulate", *words, "--workers", 6], tmp_path / "virtual.h5")
+    # A tenth of the numbers, each of 8 bytes behind a place of 2, beside heads.
+    assert virtual[1][1] / whole_ones[1][1] == pytest.approx(0.1 * 10 / 8, rel=0.15)

@@ -57,10 +57,12 @@ std::vector<Way> further_ways()
     return all;
 }
 
+constexpr const char* came_and_went =
+    "--events '20e-3 leave 4; 50e-3 join 4; 75e-3 kill 2; 20r leave 5; 25r join 5'";
+
 std::vector<Way> eventful_ways()
 {
-    const std::string events =
-        "--events '20e-3 leave 4; 50e-3 join 4; 75e-3 kill 2; 20r leave 5; 25r join 5'";
+    const std::string events = came_and_went;
     const std::string network = "--latency 5e-4 --bandwidth 1e6";
     const std::string nodes = "--nodes 3 --aggregate node " + network;
     const std::string shares = "--nodes 3 --aggregate shares " + network;
@@ -118,6 +120,15 @@ std::vector<Way> stateful_ways()
         {"local-average", inner + "adam --local-steps 3"},
         {"local-average", inner + "momentum --local-steps 2 --collect 4"},
         {"anytime-sgd", inner + "adam --compute-time 0.004"},
+        {"agc", "--stragglers 3 --compressor topk:0.3 --error-feedback"},
+        {"frc",
+         std::string(came_and_went) + " --stragglers 2 --compressor qsgd:4,3 --error-feedback"},
+        {"ignore", "--stragglers 2 --compressor sign:4 --error-feedback --wire float"},
+        {"cyclic", "--stragglers 2 --compressor randk:0.4 --error-feedback"},
+        {"amb", "--compute-time 0.004 --batch 70 --compressor topk:0.3 --error-feedback"},
+        {"local-average", inner + "adam --compressor topk:0.3 --error-feedback"},
+        {"local-average",
+         inner + "adam --inner-state reset --compressor topk:0.3 --error-feedback"},
     };
 }
 

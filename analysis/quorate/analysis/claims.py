@@ -65,6 +65,7 @@ def cost_of(measure: str) -> Cost:
         "time": lambda t: t.time,
         "round-time": lambda t: t.time_per_round,
         "decode-error": lambda t: t.decode_error,
+        "received": lambda t: float(np.mean(t.round["bytes_received"])),
         "work": work,
     }
     if measure not in costs:

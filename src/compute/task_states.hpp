@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// States of the optimiser of local steps, which a worker keeps from task to task (LocalState in
-// scheme/types.hpp).
+// What a worker keeps of a task for its next ones (LocalState in scheme/types.hpp): the state of the
+// optimiser of local steps, and what a compressed contribution lacks.
 #pragma once
 
 #include <map>
@@ -40,28 +40,34 @@ private:
     long updates_ = 0;
 };
 
+/// What a task leaves.
+struct TaskState {
+    InnerState inner = {};
+    NumberVector unsent = {};  // what its contribution lacks, with error feedback; empty: nothing
+};
+
 /// Whether this task, or one of its worker that comes later, may name the state of another task.
 inline bool may_name(const LocalState& local, TaskId state)
 {
     return state == local.after || state >= local.kept;
 }
 
-/// Where a task's local steps find the state of their optimiser, and where they leave it.
-struct InnerPlaces {
-    const InnerState* from = nullptr;  // null: it begins anew
-    InnerState* to = nullptr;          // null: nowhere
+/// Where a task finds the state that it goes on from, and where it leaves its own.
+struct StatePlaces {
+    const TaskState* from = nullptr;  // null: it begins anew
+    TaskState* to = nullptr;          // null: nowhere
 };
 
 /// The states that one worker keeps, by the tasks that left them. Local.
-class InnerStates {
+class TaskStates {
 public:
     /// Returns the places of a task, and drops the states that no later task names. Valid until the
     /// next task begins.
-    InnerPlaces of(TaskId task, const LocalState& local)
+    StatePlaces of(TaskId task, const LocalState& local)
     {
         if (task < local.kept) return {};
         std::erase_if(states_, [&](const auto& one) { return !may_name(local, one.first); });
-        InnerPlaces places;
+        StatePlaces places;
         if (local.after >= 0) {
             const auto found = states_.find(local.after);
             if (found == states_.end())
@@ -76,7 +82,7 @@ public:
     void clear() { states_.clear(); }
 
 private:
-    std::map<TaskId, InnerState> states_;
+    std::map<TaskId, TaskState> states_;
 };
 
 }  // namespace quorate
