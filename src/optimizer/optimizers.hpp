@@ -45,6 +45,16 @@ struct AdamOptions {
     static OptimizerEntry<AdamOptions> entry();
 };
 
+struct AdamWOptions {
+    double beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01;
+    static OptimizerEntry<AdamWOptions> entry();
+};
+
+struct AmsgradOptions {
+    double beta1 = 0.9, beta2 = 0.999;
+    static OptimizerEntry<AmsgradOptions> entry();
+};
+
 struct DualAveragingOptions {
     double beta_constant = 1, beta_growth = 1, radius = 0;
     static OptimizerEntry<DualAveragingOptions> entry();

@@ -11,7 +11,7 @@ std::vector<Entry<MakeOptimizer>>& entries()
     static auto all =
         entries_of<MakeOptimizer, GradientDescentOptions, NesterovAgdOptions, ErasureHeadAgdOptions,
                    NesterovStronglyConvexOptions, LbfgsOptions, MomentumOptions, RmsPropOptions,
-                   AdamOptions, DualAveragingOptions>();
+                   AdamOptions, AdamWOptions, AmsgradOptions, DualAveragingOptions>();
     return all;
 }
 

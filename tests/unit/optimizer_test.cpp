@@ -244,6 +244,29 @@ TEST(Optimizers, AdamIsItsRecursion)
     }
 }
 
+TEST(Optimizers, AdamWAndAmsgradAreTheirRecursions)
+{
+    const auto adamw = make("adamw", {1}, {}, {{"weight-decay", "0.3"}});
+    const auto amsgrad = make("amsgrad", {1}, {}, {});
+    Reals w(1), a(1);
+    double m = 0, v = 0, most = 0, of_adamw = 1, of_amsgrad = 1;
+    for (int t = 1; t <= 9; ++t) {
+        const double g = t == 1 ? 30 : std::sin(t);  // v falls after the first
+        adamw->update(Reals{g}, 0.1, w);
+        amsgrad->update(Reals{g}, 0.1, a);
+        m = 0.9 * m + 0.1 * g;
+        v = 0.999 * v + 0.001 * g * g;
+        most = std::max(most, v);
+        const auto step = 0.1 * std::sqrt(1 - std::pow(0.999, t)) / (1 - std::pow(0.9, t));
+        of_adamw = (1 - 0.1 * 0.3) * of_adamw - step * m / (std::sqrt(v) + 1e-8);
+        of_amsgrad -= step * m / (std::sqrt(most) + 1e-8);
+        EXPECT_NEAR(w[0], of_adamw, 1e-14);
+        EXPECT_NEAR(a[0], of_amsgrad, 1e-14);
+    }
+    EXPECT_GT(std::abs(most - v), 1e-3);
+    EXPECT_EQ(amsgrad->memory().size(), 4U);
+}
+
 TEST(Optimizers, DualAveragingIsMinusTheSumOverBeta)
 {
     const auto dual =
