@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -18,7 +20,7 @@ namespace quorate {
 
 namespace {
 
-constexpr std::string_view max_away = "max-away=";
+constexpr std::string_view max_away = "max-away=", failures = "failures:";
 
 constexpr const char* grammar =
     "write TIME leave|join|kill WORKER, with TIME in seconds (3.5, 50ms, 2min) or rounds "
@@ -66,13 +68,16 @@ std::vector<std::size_t> numbers_of(const std::string& text, int workers)
 
 Option events_option()
 {
-    return {"events", "EVENTS|FILE|max-away=N|random:leave=P,join=P,least=N", "",
+    return {"events",
+            "EVENTS|FILE|max-away=N|random:leave=P,join=P,least=N|failures:mtbf=S,repair=S", "",
             "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
             "seconds or rounds; max-away: before each round 0 to N workers are away, each number "
             "as likely; random: before each round each worker leaves with a probability, "
             "unless only N are left, and each that is away joins; random:change=P,numbers=N+N*W: "
             "with a probability their number is drawn again from these, each as often as its "
-            "weight W"};
+            "weight W; failures: each worker fails after exponential times of mean mtbf, and "
+            "comes back after those of mean repair; with together=N, N workers of a host do so "
+            "together"};
 }
 
 ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed)
@@ -82,6 +87,8 @@ ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_
     const auto& text = settings.text("events");
     if (text.starts_with(max_away))
         read_most_away(settings, text.substr(max_away.size()), workers);
+    else if (text.starts_with(failures))
+        read_failures(settings, text.substr(failures.size()), workers);
     else if (text.starts_with("random"))
         read_chance(settings, text, workers);
     else
@@ -139,6 +146,34 @@ void ChurnSchedule::read_chance(const Settings& settings, const std::string& tex
         refuse("where change and numbers stand alone or for nothing");
 }
 
+void ChurnSchedule::read_failures(const Settings& settings, const std::string& text, int workers)
+{
+    std::map<std::string, double> given = {{"mtbf", 0}, {"repair", 0}, {"together", 1}};
+    for (const auto& argument : split(text, ',')) {
+        const auto equals = std::min(argument.find('='), argument.size());
+        const auto name = trimmed(argument.substr(0, equals));
+        const auto value = trimmed(argument.substr(std::min(equals + 1, argument.size())));
+        const auto number =
+            name == "together" ? to_integer(value).value_or(0) : to_seconds(value).value_or(0);
+        if (!given.contains(name) || !(number > 0))
+            settings.refuse("events", fmt::format(", where '{}' is wrong: write "
+                                                  "failures:mtbf=S,repair=S or "
+                                                  "failures:mtbf=S,repair=S,together=N",
+                                                  argument));
+        given[name] = number;
+    }
+    for (const auto* name : {"mtbf", "repair"})
+        if (given[name] == 0)
+            settings.refuse("events", fmt::format(", without {}: write failures:mtbf=S,repair=S "
+                                                  "with seconds, or 2h",
+                                                  name));
+    if (given["together"] > workers)
+        settings.refuse("events", fmt::format(", but there are {} workers: use together={} at most",
+                                              workers, workers));
+    failures_.emplace(given["mtbf"], given["repair"], static_cast<int>(given["together"]), workers,
+                      seed_);
+}
+
 void ChurnSchedule::read(const Settings& settings, const std::string& text, int workers)
 {
     for (const auto& piece : split(text, ';')) {
@@ -178,12 +213,21 @@ void ChurnSchedule::read(const Settings& settings, const std::string& text, int 
     }
 }
 
-Seconds ChurnSchedule::next() const { return time_ < by_time_.size() ? by_time_[time_].at : never; }
+Seconds ChurnSchedule::next() const
+{
+    if (failures_) return failures_->next();
+    return time_ < by_time_.size() ? by_time_[time_].at : never;
+}
 
 std::vector<Change> ChurnSchedule::due(Seconds now)
 {
     std::vector<Change> all;
-    for (; next() <= now; ++time_) all.push_back(by_time_[time_].change);
+    while (next() <= now) {
+        if (failures_)
+            std::ranges::copy(failures_->pass(), std::back_inserter(all));
+        else
+            all.push_back(by_time_[time_++].change);
+    }
     return all;
 }
 
@@ -247,6 +291,7 @@ void ChurnSchedule::skip(Seconds now, std::int64_t round)
 
 bool ChurnSchedule::joins() const
 {
+    if (failures_) return failures_->joins();
     const auto joins = [](const Planned& one) { return one.change.kind == Change::Kind::joined; };
     return std::any_of(by_time_.begin() + static_cast<std::ptrdiff_t>(time_), by_time_.end(),
                        joins);

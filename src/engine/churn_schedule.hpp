@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "base/settings.hpp"
+#include "engine/failures.hpp"
 #include "engine/membership_table.hpp"
 #include "fleet/fleet.hpp"
 
@@ -23,14 +24,15 @@ public:
     /// Reads the plan.
     /// @param settings  its option `events` holds "3.0 leave 4; 100r join 4; 7.5 kill 2" (times in
     ///                  seconds or rounds), the name of a file of such events, max-away=N,
-    ///                  random:leave=P,join=P,least=N or random:change=P,numbers=N+N*W
+    ///                  random:leave=P,join=P,least=N, random:change=P,numbers=N+N*W or
+    ///                  failures:mtbf=S,repair=S,together=N
     /// @param workers   of the run, numbered from 0
     /// @param seed      of the random changes
     /// @throws BadInput if an event cannot be read, names no worker of the run, or has a worker
     ///         join that died before; with the event and the origin of the option
     ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed);
 
-    /// Returns the time of the next change that is planned for a time, in seconds; never: none.
+    /// Returns the time of the next change at a time, in seconds; never: none.
     Seconds next() const;
     /// Returns the changes whose time has come, in the order of their times.
     std::vector<Change> due(Seconds now);
@@ -60,6 +62,7 @@ private:
     void read(const Settings& settings, const std::string& text, int workers);
     void read_most_away(const Settings& settings, const std::string& text, int workers);
     void read_chance(const Settings& settings, const std::string& text, int workers);
+    void read_failures(const Settings& settings, const std::string& text, int workers);
     void each_by_chance(Stream& stream, const MembershipTable& members,
                         std::vector<Change>& all) const;
     void number_by_chance(Stream& stream, const MembershipTable& members,
@@ -68,6 +71,7 @@ private:
     std::vector<Planned> by_time_, by_round_;  // ascending
     std::size_t time_ = 0, round_ = 0;         // the next of each
     std::optional<Chance> chance_;
+    std::optional<Failures> failures_;
     std::uint64_t seed_ = 0;
 };
 

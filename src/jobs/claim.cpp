@@ -24,8 +24,9 @@ using Json = nlohmann::ordered_json;
 const std::vector<std::string> line_names = {
     "paper",  "says",  "source", "there", "here",         "measure",       "of",
     "beside", "where", "pairs",  "best",  "best-of-pair", "not-comparable"};
-const std::vector<std::string> measures = {"time",      "round-time", "decode-error", "time-to",
-                                           "rounds-to", "final",      "work",         "received"};
+const std::vector<std::string> measures = {"time",    "round-time", "decode-error",
+                                           "time-to", "rounds-to",  "final",
+                                           "work",    "received",   "goodput"};
 
 // A section [claim NAME].
 struct Claim {

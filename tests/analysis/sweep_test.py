@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from traces import simulate
-from quorate.analysis import compare, layout, sweep
+from quorate.analysis import claims, compare, layout, sweep
 from quorate.analysis.groups import group
 from quorate.analysis.numbers import number_of, shown_seconds
 from quorate.analysis.quantities import transfers
@@ -306,3 +306,14 @@ def test_what_another_option_says_is_no_part_of_a_label(pieces):
 def test_only_rounds_of_a_number_of_samples_have_micro_batches(swept, analyse):
     status, _, err = analyse("sweep", *swept, "--over", "micro-batches")
     assert status == 2 and "no run has the option 'micro-batches'" in err
+
+
+def test_goodput_is_the_share_of_all_workers_time_that_updates_used(simulated):
+    trace = read_trace(simulated["uncoded-1"])
+    # 200 rows of 1e-5 s in each of 30 rounds, by 4 workers.
+    computing = 200 * 1e-5 * 30
+    assert sweep.QUANTITIES["goodput"][1](trace) == pytest.approx(
+        100 * computing / (4 * trace.time)
+    )
+    assert claims.cost_of("goodput")(trace) == pytest.approx(4 * trace.time / computing)
+    assert claims.cost_of("received")(trace) == trace.round["bytes_received"].mean()

@@ -84,6 +84,8 @@ std::vector<Way> eventful_ways()
         {"async", "--batch 100 --warmup 0.4e --schedule list:0.7e=2,1.5e=0.3"},
         {"uncoded", events},
         {"frc", events + " --standby 1"},
+        {"frc", "--events failures:mtbf=0.1,repair=0.02"},
+        {"uncoded", "--events failures:mtbf=0.1,repair=0.02,together=2 --on-loss wait"},
         {"frc", nodes + " " + events + " --standby 1"},
         {"frc", shares + " " + events + " --standby 1"},
         {"uncoded", nodes + " --workers 12 --events '5r kill 1; 5r kill 4; 5r kill 7; 5r kill 10'"},

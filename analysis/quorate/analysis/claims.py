@@ -21,7 +21,7 @@ from .numbers import number_of
 from .refine import Grid, Refined, Wanted, until_known
 from .sweep import rank
 from .tables import brief, number
-from .tasks import work
+from .tasks import goodput, work
 from .traces import BadInput, Trace, read_trace
 
 FILE = "claims.json"
@@ -67,6 +67,7 @@ def cost_of(measure: str) -> Cost:
         "decode-error": lambda t: t.decode_error,
         "received": lambda t: float(np.mean(t.round["bytes_received"])),
         "work": work,
+        "goodput": lambda t: ratio(1, goodput(t)),
     }
     if measure not in costs:
         raise BadInput(f"measure is {measure}: say one of {', '.join(costs)}, time-to METRIC=VALUE")

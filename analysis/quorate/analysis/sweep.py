@@ -29,6 +29,7 @@ from .numbers import number_of
 from .quantities import transfers, used_samples
 from .speedup import speedup
 from .tables import brief, markdown, number, short
+from .tasks import goodput
 from .traces import BadInput, Trace
 from .wording import in_words
 
@@ -55,6 +56,7 @@ QUANTITIES: dict[str, Quantity] = {
     "speed-up": ("speed-up per round", lambda t: t.time_per_round),
     "sample-rate": ("samples per second", lambda t: float(used_samples(t).sum()) / t.time),
     "sample-time": ("time per sample (us)", lambda t: 1e6 * t.time / float(used_samples(t).sum())),
+    "goodput": ("goodput (%)", lambda t: 100 * goodput(t)),
     "decode-error": ("decode error", lambda t: t.decode_error),
     "noise-floor": ("settled objective - optimum", noise_floor),
     "loss": ("training loss at the end", lambda t: t.final_loss),

@@ -78,6 +78,15 @@ def tasks(trace: Trace) -> pd.DataFrame:
     return table
 
 
+def goodput(trace: Trace) -> float:
+    """Share of the time of all workers in which they computed what an update used. The time of a
+    worker that was away counts."""
+    need_arrivals(trace)
+    table = trace.arrivals("used", "compute")
+    of_all = trace.time * trace.workers
+    return float(table["compute"][table["used"] > 0].sum()) / of_all if of_all else float("nan")
+
+
 def work(trace: Trace) -> float:
     """Seconds in which workers were busy, summed over the workers.
 
