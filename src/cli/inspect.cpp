@@ -21,6 +21,7 @@
 #include "cli/command.hpp"
 #include "cli/named_columns.hpp"
 #include "cli/trace_report.hpp"
+#include "commands/distance.hpp"
 #include "commands/throughput.hpp"
 #include "data/data_set.hpp"
 #include "optimum/optimum_cache.hpp"
@@ -121,6 +122,14 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["wait_per_round"] = sum(&trace::Round::wait) / count;
     json["used_per_round"] = sum(&trace::Round::used) / count;
     json["decode_error_mean"] = sum(&trace::Round::decode_error) / count;
+    json["staleness_mean"] = sum(&trace::Round::staleness_mean) / count;
+    std::int64_t stalest = 0;
+    for (const auto& round : trace.rounds) stalest = std::max(stalest, round.staleness_max);
+    json["staleness_max"] = stalest;
+    if (const auto distance = distance_of(trace)) {
+        json["distance"] = distance->largest;
+        if (distance->bound) json["distance_bound"] = *distance->bound;
+    }
     json["bytes_sent_per_round"] = sum(&trace::Round::bytes_sent) / count;
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
     if (const auto speed = throughput_of(trace)) {

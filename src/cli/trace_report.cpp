@@ -79,6 +79,22 @@ std::string answers_of(const trace::Trace& trace, const Json& facts)
                               figures(number("bytes_received_per_round") / 1000, 4));
 }
 
+// Returns how old the gradients were, and how far apart the points of the updates (R).
+std::string age_of(const Json& facts)
+{
+    const auto oldest = facts["staleness_max"].get<std::int64_t>();
+    std::string text;
+    if (oldest > 0)
+        text = fmt::format("gradients of {:.4g} updates before on average, {} at most",
+                           facts["staleness_mean"].get<double>(), oldest);
+    if (!facts.contains("distance")) return text;
+    if (!text.empty()) text += "; ";
+    text += fmt::format("distance R at most {}", facts["distance"].get<std::int64_t>());
+    if (facts.contains("distance_bound"))
+        text += fmt::format(", by the scheme {}", facts["distance_bound"].get<std::int64_t>());
+    return text;
+}
+
 // Returns how many samples a second took part, and what workers did with their time.
 std::string speed_of(const Json& facts)
 {
@@ -147,6 +163,7 @@ std::string trace_report(const trace::Trace& trace, const std::string& path, con
     add("lost", lost_of(trace, facts));
     for (auto& part : summary(trace)) parts.push_back(std::move(part));
     if (!trace.rounds.empty()) add("answers", answers_of(trace, facts));
+    add("age", age_of(facts));
     add("speed", speed_of(facts));
     add("made by", origin_of(trace));
     const auto end = summary_lines("more", "quorate inspect --all " + path);

@@ -76,9 +76,9 @@ const std::vector<OptionRow>& rows_of_times()
 {
     static const std::vector<OptionRow> all = {
         {{"staleness-cap", "UPDATES", "",
-          "contributions that are staler are not used; default: none, ringmaster: N - 1, pgc: "
-          "twice the partitions of a worker, and who owes more rounds leaves out the oldest, dsag: "
-          "four times the updates in which all are renewed"}},
+          "contributions that are staler are not used; default: none, ringmaster: N - 1, or by "
+          "--noise, pgc: twice the partitions of a worker, and who owes more rounds leaves out the "
+          "oldest, dsag: four times the updates in which all are renewed"}},
         {{"staleness-scale", "none|inverse|adaptive", "none",
           "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"}},
         {{"restart-after", "SECONDS|auto", "",
@@ -92,7 +92,7 @@ const std::vector<OptionRow>& rows_of_times()
           "Lipschitz constant of the gradient; the program says which step the theory takes"}},
         {{"noise", "SIGMA2", "",
           "variance of the mean gradient of a task; schemes with --collect take SIGMA2 / EPS of "
-          "them, unless it is given"}},
+          "them, and ringmaster has one less as --staleness-cap, unless these are given"}},
         {{"target-gradient", "EPS", "", "squared norm of the gradient at which --noise counts"}},
         {{"compute-time", "SECONDS|auto|match", "auto",
           "how long workers compute. auto: (1 + n / batch) times what a fixed minibatch takes them "

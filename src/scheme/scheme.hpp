@@ -11,6 +11,7 @@
 
 #include "base/typed_entry.hpp"
 #include "scheme/round_end.hpp"
+#include "scheme/tree.hpp"
 #include "scheme/types.hpp"
 
 namespace quorate {
@@ -107,6 +108,9 @@ struct SchemePropertiesWith {
     /// Of schemes whose updates are many and of old gradients: advice compares them by what they
     /// reach in training, with shorter steps. None: a round is an answer of each worker.
     std::function<Pace(const Given&, int workers)> pace = {};
+    /// Of schemes whose updates add up stochastic gradients that all count alike, for the step that
+    /// theory allows. None: the scheme has no such tree.
+    std::function<ComputationTree(const Given&, int workers)> tree = {};
     /// A round takes as many samples as there is time for, or those of one worker.
     bool varying_samples = false;
     /// Options with which it is tried, and shown to be used, where its defaults do not run or do
@@ -137,6 +141,7 @@ struct TypedPropertiesOf<MakeScheme, T> {
                              .example = of.example};
         if (of.blocked) all.blocked = read(of.blocked);
         if (of.pace) all.pace = read(of.pace);
+        if (of.tree) all.tree = read(of.tree);
         return all;
     }
 };

@@ -689,11 +689,35 @@ TEST(Theory, SaysHowMuchToCollectAndWhichStepToTake)
         return std::string();
     };
     EXPECT_EQ(note("k-batch-sync", {}), "");
-    EXPECT_EQ(note("k-batch-sync", {{"lipschitz", "2"}}), "the theory: a step of 0.25, 1 / (2 L)");
+    EXPECT_EQ(note("k-batch-sync", {{"lipschitz", "2"}}),
+              "the theory: a step of 0.25, 1 / (2 L); a step of 0.5 for trees of distance R = 1, 2 "
+              "min(1 / (2 L), 1 / (2 R L))");
     EXPECT_EQ(
         note("k-batch-sync", {{"lipschitz", "2"}, {"noise", "0.25"}, {"target-gradient", "0.1"}}),
         "the theory: 3 tasks an update, max(1, SIGMA2 / EPS); a step of 0.25, 1 / (2 L); its "
-        "authors' code takes 0.3, min(1 / L, EPS S / (2 L SIGMA2)) for S = 3 tasks");
+        "authors' code takes 0.3, min(1 / L, EPS S / (2 L SIGMA2)) for S = 3 tasks; a step of 0.15 "
+        "for trees of distance R = 2, 3 min(1 / (2 L), 1 / (2 R L), EPS / (4 SIGMA2 L))");
+    EXPECT_EQ(note("ringmaster", {}), "");
+    EXPECT_EQ(
+        note("ringmaster", {{"lipschitz", "2"}}),
+        "the theory: a step of 0.0833333 for trees of distance R = 3, min(1 / (2 L), 1 / (2 R "
+        "L))");
+    EXPECT_EQ(note("ringmaster", {{"noise", "0.25"}, {"target-gradient", "0.1"}}),
+              "the theory: a --staleness-cap of 2, max(1, SIGMA2 / EPS) - 1");
+    const Options capped = {{"lipschitz", "2"}, {"staleness-cap", "1"}};
+    EXPECT_EQ(
+        note("async", capped),
+        "the theory: a step of 0.25 for trees of distance R = 1, min(1 / (2 L), 1 / (2 R L))");
+    for (const auto* keep_going : {"off", "on"}) {
+        auto given = capped;
+        given.insert({{"collect", "2"}, {"keep-going", keep_going}});
+        EXPECT_EQ(
+            note("k-batch-async", given),
+            "the theory: a step of 0.166667 for trees of distance R = 3, 2 min(1 / (2 L), 1 / "
+            "(2 R L))");
+    }
+    EXPECT_EQ(note("k-async", {{"noise", "0.25"}, {"target-gradient", "0.1"}}),
+              "the theory: 3 tasks an update, max(1, SIGMA2 / EPS)");
     EXPECT_EQ(note("malenia", {{"noise", "0.5"}, {"target-gradient", "0.1"}}),
               "the theory: 5 tasks an update, max(1, SIGMA2 / EPS)");
     EXPECT_EQ(
@@ -753,6 +777,17 @@ TEST(Theory, RefusesWhatDoesNotGoTogether)
     EXPECT_EQ(refused("ringleader", {{"noise", "1"}, {"target-gradient", "1"}}),
               "--noise is 1, but this scheme's step follows from the constant and the noise: give "
               "--lipschitz, --noise and --target-gradient");
+    EXPECT_EQ(refused("async", {{"lipschitz", "1"}}),
+              "--lipschitz is 1, but a step follows from it only if no gradient is older than a "
+              "limit: give --staleness-cap");
+    EXPECT_EQ(refused("async", {{"noise", "1"}, {"target-gradient", "1"}}),
+              "--noise is 1, but only a step follows from it here: give --lipschitz too");
+    EXPECT_EQ(
+        refused("ringmaster", {{"noise", "1"}, {"target-gradient", "1"}, {"staleness-cap", "2"}}),
+        "--noise is 1, but only a step follows from it here: give --lipschitz too");
+    EXPECT_EQ(refused("k-async", {{"noise", "1"}, {"target-gradient", "0.1"}}),
+              "--target-gradient is 0.1, for which an update takes 10 answers of 4 workers: use "
+              "--collect, or a larger one");
     EXPECT_EQ(refused("mindflayer", {{"trials", "2"}, {"collect", "3"}}),
               "--collect is 3, but --trials says how much a round takes: leave out one of the two");
     EXPECT_EQ(

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <limits>
 
 #include "scheme/newest/schemes.hpp"
 #include "scheme/newest/staleness_weight.hpp"
+#include "scheme/newest/theory.hpp"
 #include "scheme/newest/unwaiting.hpp"
 #include "scheme/options.hpp"
 #include "scheme/placement.hpp"
@@ -21,7 +24,8 @@ struct Updates {
     bool waits;        // who has answered waits for it; else it goes on at once
     double staleness;  // that is expected
     std::int64_t cap = std::numeric_limits<std::int64_t>::max();  // staler ones are not used
-    bool stops = false;  // who computes what would be too stale begins anew at once
+    bool stops = false;     // who computes what would be too stale begins anew at once
+    std::string note = "";  // for the user, when the run begins; empty: none
 };
 
 // Worker i holds partition i, and computes batch after batch of it. Every K contributions make an
@@ -49,6 +53,7 @@ public:
     void handle(const Event& event, Seconds, std::vector<Action>& out) override
     {
         if (const auto* start = std::get_if<Start>(&event)) {
+            if (!updates_.note.empty()) out.push_back(Note{updates_.note});
             for (const auto worker : start->active) dispatch(worker, out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& contribution : arrived->contributions) receive(contribution, out);
@@ -147,6 +152,55 @@ std::vector<Choice> half_collected(int n)
                  : std::vector<Choice>{{{"collect", std::to_string(n / 2)}}};
 }
 
+// Checks that something follows from the constants, and returns what the theory says; or nothing.
+// @param chosen  what follows from the noise alone
+std::string note_of(const Theory& theory, const ComputationTree& tree, std::string chosen = "")
+{
+    if (theory.lipschitz && !tree.distance())
+        throw Refusal("lipschitz",
+                      ", but a step follows from it only if no gradient is older than a limit: "
+                      "give --staleness-cap");
+    if (theory.noise && !theory.lipschitz && chosen.empty())
+        throw Refusal("noise", ", but only a step follows from it here: give --lipschitz too");
+    const auto step = tree_note(theory, tree);
+    if (!chosen.empty() && !step.empty()) chosen += "; ";
+    return as_note(chosen + step);
+}
+
+int collected(const KAsyncOptions& given, int n)
+{
+    const auto known = theory_of(given);
+    if (const auto tasks = known.tasks(); !given.collect && tasks > n)
+        throw Refusal("target-gradient",
+                      fmt::format(", for which an update takes {} answers of {} workers: use "
+                                  "--collect, or a larger one",
+                                  *tasks, n));
+    return answers(given.collect ? given.collect : known.tasks(), n);
+}
+
+int collected(const KBatchAsyncOptions& given, int n)
+{
+    return collect_by(theory_of(given), given.collect, n);
+}
+
+// The answers that an update takes, none of which is staler than --staleness-cap.
+template <class T>
+ComputationTree tree_of(const T& given, int n)
+{
+    return {.gradients = collected(given, n), .stale = given.staleness_cap};
+}
+template <>
+ComputationTree tree_of(const AsyncOptions& given, int)
+{
+    return {.gradients = 1, .stale = given.staleness_cap};
+}
+template <>
+ComputationTree tree_of(const RingmasterOptions& given, int n)
+{
+    const auto most = theory_of(given).tasks().value_or(n) - 1;
+    return {.gradients = 1, .stale = given.staleness_cap.value_or(most)};
+}
+
 const char* const slow_and_stale =
     "Dutta et al., Slow and Stale Gradients Can Win the Race, AISTATS 2018";
 
@@ -163,16 +217,20 @@ SchemeEntry<KAsyncOptions> KAsyncOptions::entry()
         .options = options<KAsyncOptions>(),
         .make =
             [](const KAsyncOptions& given, const Problem& problem) {
-                const int n = problem.workers, k = answers(given.collect, n);
+                const int n = problem.workers, k = collected(given, n);
                 return std::make_unique<Asynchronous>(
                     given, problem,
-                    Updates{
-                        .collect = k, .waits = true, .staleness = static_cast<double>(n - k) / k});
+                    Updates{.collect = k,
+                            .waits = true,
+                            .staleness = static_cast<double>(n - k) / k,
+                            .note = note_of(theory_of(given), tree_of(given, n),
+                                            tasks_note(theory_of(given)))});
             },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
                        .pace = [](const KAsyncOptions& given, int n) -> Pace {
-                           return {.updates = static_cast<double>(n) / answers(given.collect, n)};
+                           return {.updates = static_cast<double>(n) / collected(given, n)};
                        },
+                       .tree = tree_of<KAsyncOptions>,
                        .varying_samples = true}};
 }
 
@@ -192,18 +250,23 @@ SchemeEntry<KBatchAsyncOptions> KBatchAsyncOptions::entry()
                "newer one is there; default: it waits for the newest one"}}}),
         .make = [](const KBatchAsyncOptions& given,
                    const Problem& problem) -> std::unique_ptr<Scheme> {
-            const int n = problem.workers, k = given.collect.value_or((n + 1) / 2);
-            if (given.keep_going) return unwaiting(given, problem, k);
+            const int n = problem.workers, k = collected(given, n);
+            const auto known = theory_of(given);
+            auto note = note_of(known, tree_of(given, n), tasks_note(known));
+            if (given.keep_going) return unwaiting(given, problem, k, std::move(note));
             return std::make_unique<Asynchronous>(
                 given, problem,
-                Updates{.collect = k, .waits = false, .staleness = static_cast<double>(n - 1) / k});
+                Updates{.collect = k,
+                        .waits = false,
+                        .staleness = static_cast<double>(n - 1) / k,
+                        .note = std::move(note)});
         },
         .properties = {.candidates = [](int n, bool) { return half_collected(n); },
                        .pace = [](const KBatchAsyncOptions& given, int n) -> Pace {
-                           return {.updates =
-                                       static_cast<double>(n) / given.collect.value_or((n + 1) / 2),
+                           return {.updates = static_cast<double>(n) / collected(given, n),
                                    .steady = !given.staleness_cap};
                        },
+                       .tree = tree_of<KBatchAsyncOptions>,
                        .varying_samples = true}};
 }
 
@@ -222,13 +285,15 @@ SchemeEntry<AsyncOptions> AsyncOptions::entry()
                     given, problem,
                     Updates{.collect = 1,
                             .waits = false,
-                            .staleness = static_cast<double>(problem.workers - 1)});
+                            .staleness = static_cast<double>(problem.workers - 1),
+                            .note = note_of(theory_of(given), tree_of(given, problem.workers))});
             },
         .properties = {.candidates = defaults_tried,
                        .pace = [](const AsyncOptions& given, int n) -> Pace {
                            return {.updates = static_cast<double>(n),
                                    .steady = !given.staleness_cap};
                        },
+                       .tree = tree_of<AsyncOptions>,
                        .varying_samples = true}};
 }
 
@@ -249,14 +314,20 @@ SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
             }),
             .make =
                 [](const RingmasterOptions& given, const Problem& problem) {
-                    const Version others = problem.workers - 1;
+                    const auto known = theory_of(given);
+                    const auto tree = tree_of(given, problem.workers);
+                    std::string chosen;
+                    if (known.tasks() && !given.staleness_cap)
+                        chosen = fmt::format("a --staleness-cap of {}, max(1, SIGMA2 / EPS) - 1",
+                                             *tree.stale);
                     return std::make_unique<Asynchronous>(
                         given, problem,
                         Updates{.collect = 1,
                                 .waits = false,
-                                .staleness = static_cast<double>(others),
-                                .cap = others,
-                                .stops = given.stop_stale});
+                                .staleness = static_cast<double>(problem.workers - 1),
+                                .cap = *tree.stale,
+                                .stops = given.stop_stale,
+                                .note = note_of(known, tree, chosen)});
                 },
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                if (n < 8) return {{}};
@@ -265,6 +336,7 @@ SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
                            .pace = [](const RingmasterOptions&, int n) -> Pace {
                                return {static_cast<double>(n)};
                            },
+                           .tree = tree_of<RingmasterOptions>,
                            .varying_samples = true}};
 }
 

@@ -21,9 +21,7 @@ namespace {
 // that of the authors' code.
 std::string theory_note(const Theory& theory, int tasks)
 {
-    std::string text;
-    if (const auto collect = theory.tasks())
-        text = fmt::format("{} tasks an update, max(1, SIGMA2 / EPS)", *collect);
+    auto text = tasks_note(theory);
     if (!theory.lipschitz) return text;
     const auto l = *theory.lipschitz;
     if (!text.empty()) text += "; ";
@@ -32,10 +30,8 @@ std::string theory_note(const Theory& theory, int tasks)
         text += fmt::format(
             "; its authors' code takes {:g}, min(1 / L, EPS S / (2 L SIGMA2)) for S = {} tasks",
             std::min(1 / l, *theory.target * tasks / (2 * l * *theory.noise)), tasks);
-    return text;
+    return text + "; " + tree_note(theory, {.gradients = tasks, .stale = 0});
 }
-
-std::string as_note(const std::string& text) { return text.empty() ? "" : "the theory: " + text; }
 
 class KBatchSync final : public NewestPoint {
 public:
@@ -167,10 +163,7 @@ std::unique_ptr<Scheme> make_malenia(const MaleniaOptions& given, const Problem&
                       fmt::format(", but an update takes more than {} batches of {} workers: use "
                                   "at least {}",
                                   collect, n, collect / n + 1));
-    std::string note;
-    if (const auto tasks = known.tasks())
-        note = fmt::format("{} tasks an update, max(1, SIGMA2 / EPS)", *tasks);
-    return std::make_unique<Malenia>(problem, collect, most, as_note(note));
+    return std::make_unique<Malenia>(problem, collect, most, as_note(tasks_note(known)));
 }
 
 }  // namespace
@@ -188,7 +181,7 @@ SchemeEntry<KBatchSyncOptions> KBatchSyncOptions::entry()
         .options = options<KBatchSyncOptions>(),
         .make =
             [](const KBatchSyncOptions& given, const Problem& problem) {
-                const auto known = checked({given.lipschitz, given.noise, given.target_gradient});
+                const auto known = theory_of(given);
                 const int collect = collect_by(known, given.collect, problem.workers);
                 std::optional<Restarts> limits;
                 if (given.restart_after)
@@ -200,6 +193,9 @@ SchemeEntry<KBatchSyncOptions> KBatchSyncOptions::entry()
             .candidates = [](int n, bool) -> std::vector<Choice> {
                 const auto all = std::to_string(n);
                 return {{{"collect", all}}, {{"collect", all}, {"restart-after", "auto"}}};
+            },
+            .tree = [](const KBatchSyncOptions& given, int n) -> ComputationTree {
+                return {.gradients = collect_by(theory_of(given), given.collect, n), .stale = 0};
             },
             .varying_samples = true,
             .example = {{"restart-after", "0.02"}}}};

@@ -188,7 +188,7 @@ private:
 
 std::unique_ptr<Scheme> make_mindflayer(const MindFlayerOptions& given, const Problem& problem)
 {
-    const auto theory = checked({given.lipschitz, given.noise, given.target_gradient});
+    const auto theory = theory_of(given);
     if (theory.lipschitz && !theory.noise)
         throw Refusal("lipschitz",
                       ", but this scheme's step follows from the noise too: give --noise and "

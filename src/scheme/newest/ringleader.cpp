@@ -386,7 +386,7 @@ SchemeEntry<RingleaderOptions> RingleaderOptions::entry()
         }),
         .make =
             [](const RingleaderOptions& given, const Problem& problem) {
-                const auto known = checked({given.lipschitz, given.noise, given.target_gradient});
+                const auto known = theory_of(given);
                 if (known.lipschitz.has_value() != known.noise.has_value())
                     throw Refusal(known.lipschitz ? "lipschitz" : "noise",
                                   ", but this scheme's step follows from the constant and the "

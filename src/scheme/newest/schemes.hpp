@@ -18,6 +18,7 @@ struct KAsyncOptions {
     std::optional<int> collect = {};
     std::optional<std::int64_t> staleness_cap = {};
     StalenessScale staleness_scale = StalenessScale::none;
+    std::optional<double> lipschitz = {}, noise = {}, target_gradient = {};
     static SchemeEntry<KAsyncOptions> entry();
 };
 
@@ -26,12 +27,14 @@ struct KBatchAsyncOptions {
     bool keep_going = false;
     std::optional<std::int64_t> staleness_cap = {};
     StalenessScale staleness_scale = StalenessScale::none;
+    std::optional<double> lipschitz = {}, noise = {}, target_gradient = {};
     static SchemeEntry<KBatchAsyncOptions> entry();
 };
 
 struct AsyncOptions {
     std::optional<std::int64_t> staleness_cap = {};
     StalenessScale staleness_scale = StalenessScale::none;
+    std::optional<double> lipschitz = {}, noise = {}, target_gradient = {};
     static SchemeEntry<AsyncOptions> entry();
 };
 
@@ -39,6 +42,7 @@ struct RingmasterOptions {
     std::optional<std::int64_t> staleness_cap = {};
     bool stop_stale = false;
     StalenessScale staleness_scale = StalenessScale::none;
+    std::optional<double> lipschitz = {}, noise = {}, target_gradient = {};
     static SchemeEntry<RingmasterOptions> entry();
 };
 

@@ -16,8 +16,9 @@ namespace {
 // Worker i holds partition i.
 class Unwaiting final : public Scheme {
 public:
-    Unwaiting(const KBatchAsyncOptions& given, const Problem& problem, int collect)
-        : collect_(collect), scale_(given.staleness_scale),
+    Unwaiting(const KBatchAsyncOptions& given, const Problem& problem, int collect,
+              std::string note)
+        : note_(std::move(note)), collect_(collect), scale_(given.staleness_scale),
           cap_(given.staleness_cap.value_or(std::numeric_limits<std::int64_t>::max())),
           own_(problem), mean_(own_.needs.blocks), open_(problem.workers)
     {
@@ -38,6 +39,7 @@ public:
     {
         if (const auto* start = std::get_if<Start>(&event)) {
             active_ = start->active;
+            if (!note_.empty()) out.push_back(Note{note_});
             dispatch(out);
         } else if (const auto* arrived = std::get_if<Arrived>(&event)) {
             for (const auto& contribution : arrived->contributions) receive(contribution, out);
@@ -81,6 +83,7 @@ private:
         left_.clear();
     }
 
+    std::string note_;
     int collect_;
     StalenessScale scale_;
     std::int64_t cap_;
@@ -96,9 +99,9 @@ private:
 }  // namespace
 
 std::unique_ptr<Scheme> unwaiting(const KBatchAsyncOptions& given, const Problem& problem,
-                                  int collect)
+                                  int collect, std::string note)
 {
-    return std::make_unique<Unwaiting>(given, problem, collect);
+    return std::make_unique<Unwaiting>(given, problem, collect, std::move(note));
 }
 
 }  // namespace quorate

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "scheme/newest/schemes.hpp"
 
@@ -11,8 +12,8 @@ namespace quorate {
 /// that it has, and the newest one that has reached it when it begins a batch. Every K batches, of
 /// whatever workers, make an update, whose point goes to all. Source: Async-FMB in the code of
 /// Al-Lawati and Draper, arXiv 2012.08616.
-/// @param collect  K
+/// @param collect  K  @param note  for the user, when the run begins; empty: none
 std::unique_ptr<Scheme> unwaiting(const KBatchAsyncOptions& given, const Problem& problem,
-                                  int collect);
+                                  int collect, std::string note);
 
 }  // namespace quorate
