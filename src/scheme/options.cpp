@@ -76,8 +76,10 @@ const std::vector<OptionRow>& rows_of_times()
 {
     static const std::vector<OptionRow> all = {
         {{"staleness-cap", "UPDATES", "",
-          "contributions that are staler are not used; default: none, ringmaster: N - 1, or by "
-          "--noise, pgc: twice the partitions of a worker, and who owes more rounds leaves out the "
+          "contributions that are staler are not used; default: none, ringmaster, async-local: N - "
+          "1, or "
+          "by --noise, pgc: twice the partitions of a worker, and who owes more rounds leaves out "
+          "the "
           "oldest, dsag: four times the updates in which all are renewed"}},
         {{"staleness-scale", "none|inverse|adaptive", "none",
           "weight of a contribution of staleness T: 1, 1 / (1 + T), or N / max(N, T)"}},
@@ -92,7 +94,9 @@ const std::vector<OptionRow>& rows_of_times()
           "Lipschitz constant of the gradient; the program says which step the theory takes"}},
         {{"noise", "SIGMA2", "",
           "variance of the mean gradient of a task; schemes with --collect take SIGMA2 / EPS of "
-          "them, and ringmaster has one less as --staleness-cap, unless these are given"}},
+          "them, local-sgd as many steps, and ringmaster has one less as --staleness-cap, unless "
+          "these "
+          "are given"}},
         {{"target-gradient", "EPS", "", "squared norm of the gradient at which --noise counts"}},
         {{"compute-time", "SECONDS|auto|match", "auto",
           "how long workers compute. auto: (1 + n / batch) times what a fixed minibatch takes them "
@@ -111,11 +115,11 @@ const std::vector<OptionRow>& rows_of_times()
           "a worker stops at its equal share of N samples, if its time is not over before, and "
           "then takes no row twice in a task; default: as many as there is time for"}},
         {{"local-steps", "N", "10",
-          "steps that a worker makes on batches of its own between two averages"},
+          "steps that a worker makes on batches of its own before it sends how far they led"},
          {.lowest = 1}},
         {{"outer-step", "GAMMA", "1",
           "step that the --optimizer makes along the mean of the local displacements; with gd, 1 "
-          "averages the models"},
+          "averages the models; local-sgd, async-local: along their sum"},
          {.lowest = 0}},
     };
     return all;

@@ -67,6 +67,12 @@ Plans changed(const Plans& plans, const std::function<void(Plan&)>& change)
     return all;
 }
 
+Plans descending(const Plans& plans)
+{
+    return changed(plans,
+                   [](Plan& plan) { plan.parts[0].items[0].operation = Item::Operation::descent; });
+}
+
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers)
 {
     std::unordered_map<const Plan*, int> next_turn;

@@ -27,6 +27,9 @@ Plans plans_of(const Encoding& encoding);
 /// Returns changed copies of plans. Workers that share a plan share its copy.
 Plans changed(const Plans& plans, const std::function<void(Plan&)>& change);
 
+/// Returns copies of plans by which workers make steps of their own on the block of a plan's item.
+Plans descending(const Plans& plans);
+
 /// Sorts workers: first one worker of each plan, then a second one of each, and so on. Workers that
 /// are asked first tend to answer first, and then the first answers suffice for an estimate.
 std::vector<Worker> distinct_first(const Plans& plans, std::vector<Worker> workers);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "scheme/stability.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -9,6 +10,11 @@ namespace quorate {
 double stable_step(double staleness)
 {
     return 2 * std::sin(std::numbers::pi / (2 * (2 * staleness + 1)));
+}
+
+double stable_local_step(double staleness, double steps, double outer)
+{
+    return std::min(2.0, stable_step(staleness) / (steps * outer));
 }
 
 double stable_step_of_cycle(int d)

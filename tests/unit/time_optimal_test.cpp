@@ -178,6 +178,44 @@ TEST_F(TimeOptimalOnTiny, RingmasterThatStopsAllIsRennalaOfOneTask)
     expect_same(run("rennala", 50, "0.1", rennala), run("k-batch-sync", 50, "0.1", rennala));
 }
 
+// What an event simulation in NumPy has for the same times.
+TEST_F(TimeOptimalOnTiny, LocalSgdAddsUpTheStepsOfWhoeverIsReady)
+{
+    tasks_take_1_and_1_7_and_4_1();
+    const auto trace = run("local-sgd", 5, "0.1", {{"total", "7"}, {"local-steps", "3"}});
+    expect_times(trace, {2, 4, 6, 8, 10});
+    expect_near(trace.model, {-.1306241065400245, .1492781346451706, .2016554271798384});
+    for (const auto& round : trace.rounds) EXPECT_EQ(round.samples, 9);
+}
+
+TEST_F(TimeOptimalOnTiny, AsyncLocalAddsWhatIsNotTooStaleAtOnce)
+{
+    tasks_take_1_and_1_7_and_4_1();
+    const auto trace =
+        run("async-local", 12, "0.1", {{"staleness-cap", "1"}, {"local-steps", "3"}});
+    expect_times(trace, {1, 1.7, 2, 3, 4, 5, 6, 6.8, 7, 8, 9, 10});
+    expect_near(trace.model, {-.1534616754779479, .166496000604572, .2348897031914277});
+}
+
+TEST_F(TimeOptimalOnTiny, SingleLocalStepsAreGradients)
+{
+    Options options = {{"delay", "exponential:1"}, {"batch", "6"}, {"workers", "4"}, {"l2", "0.1"}};
+    const auto with = [&](Options more) {
+        more.insert(options.begin(), options.end());
+        return more;
+    };
+    const auto local = run("local-sgd", 50, "0.02", with({{"total", "5"}, {"local-steps", "1"}}));
+    const auto batches = run("k-batch-sync", 50, "0.1", with({{"collect", "5"}}));
+    expect_near(local.model, batches.model);
+    EXPECT_EQ(local.rounds.back().time, batches.rounds.back().time);
+    // Workers decay the points that they have, and the coordinator decays the newest one.
+    options["l2"] = "0";
+    const auto at_once = run("async-local", 50, "0.1", with({{"local-steps", "1"}}));
+    const auto gradients = run("ringmaster", 50, "0.1", options);
+    expect_near(at_once.model, gradients.model);
+    EXPECT_EQ(at_once.rounds.back().time, gradients.rounds.back().time);
+}
+
 TEST_F(TimeOptimalOnTiny, MindFlayerCutsTrialsOff)
 {
     tasks_take([](int i, int task) { return 1 + (3 * i + 5 * task) % 7 / 2.0; }, 70);
@@ -396,6 +434,28 @@ TEST(Ringmaster, StopsThrowMoreTasksAway)
     };
     EXPECT_NEAR(static_cast<double>(thrown_away("")), 5008, 16);
     EXPECT_NEAR(static_cast<double>(thrown_away("on")), 14000, 50);
+}
+
+// B = 32 gradients of 10 s by 8 workers, whose messages take 100 s: those of B / n local steps come
+// together.
+TEST(LocalSteps, TakeOneMessageForAll)
+{
+    const auto seconds = [](const std::string& scheme, Options options, std::int64_t updates) {
+        options.insert({{"dry", "on"},
+                        {"scheme", scheme},
+                        {"workers", "8"},
+                        {"rows", "8"},
+                        {"row-time", "10"},
+                        {"uplink-delay", "constant:100"},
+                        {"rounds", std::to_string(3 * updates)}});
+        return simulate(make_settings(simulation_options(), options)).rounds.back().time / 3;
+    };
+    EXPECT_NEAR(seconds("k-batch-sync", {{"collect", "32"}}, 1), 4 * 110, 1e-9);
+    EXPECT_NEAR(seconds("ringmaster", {{"staleness-cap", "31"}}, 32), 4 * 110, 1e-9);
+    EXPECT_NEAR(seconds("local-sgd", {{"total", "32"}, {"local-steps", "4"}}, 1), 140, 1e-9);
+    // Answers come in another order each time.
+    EXPECT_NEAR(seconds("async-local", {{"staleness-cap", "14"}, {"local-steps", "4"}}, 8), 140,
+                1e-9);
 }
 
 double log_normal(double s, Stream& stream) { return std::exp(s * stream.normal()); }
@@ -703,7 +763,7 @@ TEST(Theory, SaysHowMuchToCollectAndWhichStepToTake)
         "the theory: a step of 0.0833333 for trees of distance R = 3, min(1 / (2 L), 1 / (2 R "
         "L))");
     EXPECT_EQ(note("ringmaster", {{"noise", "0.25"}, {"target-gradient", "0.1"}}),
-              "the theory: a --staleness-cap of 2, max(1, SIGMA2 / EPS) - 1");
+              "the theory: a --staleness-cap of 2, by max(1, SIGMA2 / EPS) gradients");
     const Options capped = {{"lipschitz", "2"}, {"staleness-cap", "1"}};
     EXPECT_EQ(
         note("async", capped),
@@ -716,6 +776,16 @@ TEST(Theory, SaysHowMuchToCollectAndWhichStepToTake)
             "the theory: a step of 0.166667 for trees of distance R = 3, 2 min(1 / (2 L), 1 / "
             "(2 R L))");
     }
+    const Options constants_of_steps = {
+        {"lipschitz", "2"}, {"noise", "0.7"}, {"target-gradient", "0.1"}, {"local-steps", "4"}};
+    EXPECT_EQ(
+        note("local-sgd", constants_of_steps),
+        "the theory: 8 steps an update, by max(1, SIGMA2 / EPS); a step of 0.0178571 for trees "
+        "of distance R = 7, min(1 / (2 L), 1 / (2 R L), EPS / (4 SIGMA2 L))");
+    EXPECT_EQ(note("async-local", constants_of_steps),
+              "the theory: a --staleness-cap of 1, by max(1, SIGMA2 / EPS) gradients; a step of "
+              "0.0178571 for trees of distance R = 7, min(1 / (2 L), 1 / (2 R L), EPS / (4 SIGMA2 "
+              "L))");
     EXPECT_EQ(note("k-async", {{"noise", "0.25"}, {"target-gradient", "0.1"}}),
               "the theory: 3 tasks an update, max(1, SIGMA2 / EPS)");
     EXPECT_EQ(note("malenia", {{"noise", "0.5"}, {"target-gradient", "0.1"}}),
@@ -788,6 +858,11 @@ TEST(Theory, RefusesWhatDoesNotGoTogether)
     EXPECT_EQ(refused("k-async", {{"noise", "1"}, {"target-gradient", "0.1"}}),
               "--target-gradient is 0.1, for which an update takes 10 answers of 4 workers: use "
               "--collect, or a larger one");
+    EXPECT_EQ(refused("local-sgd", {{"lipschitz", "1"}, {"outer-step", "0.5"}}),
+              "--lipschitz is 1, but a step follows from it only if local steps are added up as "
+              "they are: leave out --outer-step");
+    EXPECT_EQ(refused("local-sgd", {{"noise", "1"}, {"target-gradient", "1"}, {"total", "3"}}),
+              "--noise is 1, but only a step follows from it here: give --lipschitz too");
     EXPECT_EQ(refused("mindflayer", {{"trials", "2"}, {"collect", "3"}}),
               "--collect is 3, but --trials says how much a round takes: leave out one of the two");
     EXPECT_EQ(

@@ -62,9 +62,10 @@ TEST(TypedOptions, OfAllComponentsAreTheirWords)
             GraphOptions, StochasticOptions, IsGcOptions, BccOptions, ClonesOptions, SvrgOptions,
             NestedOptions, DracoRepetitionOptions, DracoCyclicOptions, AmbOptions, ElasticOptions,
             AnytimeSgdOptions, LocalAverageOptions, AmbDgOptions, KBatchSyncOptions, KAsyncOptions,
-            KBatchAsyncOptions, AsyncOptions, RingmasterOptions, MaleniaOptions, MindFlayerOptions,
-            AtaOptions, RingleaderOptions, Ia2sgdOptions, PgcFrcOptions, PgcCyclicOptions,
-            DsagOptions, SrSgcOptions, MSgcOptions>::expect_all(schemes(), problem);
+            KBatchAsyncOptions, AsyncOptions, RingmasterOptions, AsyncLocalOptions, LocalSgdOptions,
+            MaleniaOptions, MindFlayerOptions, AtaOptions, RingleaderOptions, Ia2sgdOptions,
+            PgcFrcOptions, PgcCyclicOptions, DsagOptions, SrSgcOptions,
+            MSgcOptions>::expect_all(schemes(), problem);
     Structs<LogisticOptions, RidgeOptions, HingeOptions, SquaredHingeOptions, SoftmaxOptions,
             MlpOptions, CnnOptions>::expect_all(models(), shape);
     Structs<GradientDescentOptions, NesterovAgdOptions, ErasureHeadAgdOptions,

@@ -131,6 +131,8 @@ std::vector<Way> stateful_ways()
         {"local-average", inner + "adam --compressor topk:0.3 --error-feedback"},
         {"local-average",
          inner + "adam --inner-state reset --compressor topk:0.3 --error-feedback"},
+        {"async-local", inner + "adam --local-steps 3"},
+        {"local-sgd", inner + "momentum --local-steps 2 --total 9"},
     };
 }
 

@@ -30,9 +30,7 @@ public:
         if constexpr (requires { given.local_steps; }) {
             steps_ = given.local_steps;
             outer_step_ = given.outer_step;
-            own_.plans = changed(own_.plans, [](Plan& plan) {
-                plan.parts[0].items[0].operation = Item::Operation::descent;
-            });
+            own_.plans = descending(own_.plans);
         }
         if constexpr (requires { given.deadline; }) {
             if (given.collect) quorum_ = quorum(given.deadline, given.collect, workers_);

@@ -34,9 +34,15 @@ class Asynchronous final : public Scheme {
 public:
     template <class T>
     Asynchronous(const T& given, const Problem& problem, const Updates& updates)
-        : updates_(updates), scale_(given.staleness_scale), own_(problem), mean_(own_.needs.blocks),
+        : updates_(updates), own_(problem), mean_(own_.needs.blocks),
           running_(static_cast<std::size_t>(problem.workers), nothing)
     {
+        if constexpr (requires { given.staleness_scale; }) scale_ = given.staleness_scale;
+        if constexpr (requires { given.local_steps; }) {
+            steps_ = given.local_steps;
+            outer_step_ = given.outer_step;
+            own_.plans = descending(own_.plans);
+        }
         updates_.cap = given.staleness_cap.value_or(updates.cap);
         updates_.staleness = std::min(updates.staleness, static_cast<double>(updates_.cap));
     }
@@ -47,6 +53,10 @@ public:
         needs.answers = updates_.collect;
         needs.staleness = updates_.staleness;
         needs.stable_step = stable_step(updates_.staleness);
+        if (descends())
+            needs.stable_step =
+                stable_local_step(updates_.staleness, static_cast<double>(steps_), outer_step_);
+        needs.displaces = descends();
         return needs;
     }
 
@@ -74,13 +84,15 @@ private:
         Version version;
     };
 
+    bool descends() const { return steps_ > 0; }
+
     void dispatch(Worker worker, std::vector<Action>& out)
     {
         out.push_back(Dispatch{.task = next_++,
                                .worker = worker,
                                .plan = own_.plans[static_cast<std::size_t>(worker)],
                                .inputs = {newest_},
-                               .control = {.draw = own_count}});
+                               .control = {.draw = own_count, .budget = {.samples = steps_}}});
         if (!updates_.stops) return;
         running_[static_cast<std::size_t>(worker)] = next_ - 1;
         given_.push_back({next_ - 1, worker, newest_});
@@ -114,8 +126,11 @@ private:
             dispatch(worker, out);
             return;
         }
-        mean_.add(contribution, worker,
-                  staleness_weight(scale_, stale, static_cast<int>(running_.size())));
+        const auto weight = staleness_weight(scale_, stale, static_cast<int>(running_.size()));
+        if (descends())
+            mean_.add_whole(contribution, worker, weight);
+        else
+            mean_.add(contribution, worker, weight);
         used_.push_back(contribution.task);
         if (mean_.size() < updates_.collect) {
             if (updates_.waits)
@@ -125,8 +140,11 @@ private:
             return;
         }
         waiting_.push_back(worker);
-        auto step = mean_.step();
-        step.share = static_cast<double>(mean_.samples()) / static_cast<double>(own_.samples);
+        auto step = descends() ? mean_.step(1) : mean_.step();
+        step.displacement = descends();
+        if (descends()) step.scale = outer_step_;
+        step.share = static_cast<double>(mean_.samples()) /
+                     static_cast<double>(descends() ? std::ssize(running_) : own_.samples);
         out.push_back(std::move(step));
         for (const auto task : used_) out.emplace_back(Close{task, task});
         mean_.clear();
@@ -134,7 +152,9 @@ private:
     }
 
     Updates updates_;
-    StalenessScale scale_;
+    StalenessScale scale_ = StalenessScale::none;
+    std::int64_t steps_ = 0;  // that a worker makes of its own; 0: it computes a gradient
+    double outer_step_ = 1;   // of the optimiser along a displacement
     OwnPartitions own_;
     SampleMean mean_;
     std::vector<TaskId> used_;  // tasks whose contributions wait for their update
@@ -199,6 +219,23 @@ ComputationTree tree_of(const RingmasterOptions& given, int n)
 {
     const auto most = theory_of(given).tasks().value_or(n) - 1;
     return {.gradients = 1, .stale = given.staleness_cap.value_or(most)};
+}
+
+template <>
+ComputationTree tree_of(const AsyncLocalOptions& given, int n)
+{
+    const auto steps = given.local_steps;
+    const auto tasks = theory_of(given).tasks();
+    const auto most = tasks ? (*tasks + steps - 1) / steps - 1 : n - 1;
+    return {.gradients = steps, .stale = given.staleness_cap.value_or(most), .local = true};
+}
+
+// What the noise chooses, where --staleness-cap is not given.
+template <class T>
+std::string cap_note(const T& given, const ComputationTree& tree)
+{
+    if (given.staleness_cap || !theory_of(given).tasks()) return "";
+    return fmt::format("a --staleness-cap of {}, by max(1, SIGMA2 / EPS) gradients", *tree.stale);
 }
 
 const char* const slow_and_stale =
@@ -314,12 +351,7 @@ SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
             }),
             .make =
                 [](const RingmasterOptions& given, const Problem& problem) {
-                    const auto known = theory_of(given);
                     const auto tree = tree_of(given, problem.workers);
-                    std::string chosen;
-                    if (known.tasks() && !given.staleness_cap)
-                        chosen = fmt::format("a --staleness-cap of {}, max(1, SIGMA2 / EPS) - 1",
-                                             *tree.stale);
                     return std::make_unique<Asynchronous>(
                         given, problem,
                         Updates{.collect = 1,
@@ -327,7 +359,7 @@ SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
                                 .staleness = static_cast<double>(problem.workers - 1),
                                 .cap = *tree.stale,
                                 .stops = given.stop_stale,
-                                .note = note_of(known, tree, chosen)});
+                                .note = note_of(theory_of(given), tree, cap_note(given, tree))});
                 },
             .properties = {.candidates = [](int n, bool) -> std::vector<Choice> {
                                if (n < 8) return {{}};
@@ -338,6 +370,28 @@ SchemeEntry<RingmasterOptions> RingmasterOptions::entry()
                            },
                            .tree = tree_of<RingmasterOptions>,
                            .varying_samples = true}};
+}
+
+SchemeEntry<AsyncLocalOptions> AsyncLocalOptions::entry()
+{
+    return {.name = "async-local",
+            .text =
+                "each worker makes --local-steps steps of its own, which are added to the model at "
+                "once; nobody waits; those of more than --staleness-cap updates before are not",
+            .source = "Birch SGD, ICLR 2026 (Async-Local SGD), by a summary",
+            .options = options<AsyncLocalOptions>(),
+            .make =
+                [](const AsyncLocalOptions& given, const Problem& problem) {
+                    const auto tree = tree_of(given, problem.workers);
+                    return std::make_unique<Asynchronous>(
+                        given, problem,
+                        Updates{.collect = 1,
+                                .waits = false,
+                                .staleness = static_cast<double>(problem.workers - 1),
+                                .cap = *tree.stale,
+                                .note = note_of(theory_of(given), tree, cap_note(given, tree))});
+                },
+            .properties = {.tree = tree_of<AsyncLocalOptions>, .varying_samples = true}};
 }
 
 }  // namespace quorate

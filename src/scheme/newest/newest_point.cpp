@@ -31,10 +31,14 @@ std::int64_t samples_of_a_task(const Problem& problem)
     return std::ranges::max(task_samples(OwnPartitions(problem), problem));
 }
 
-NewestPoint::NewestPoint(const Problem& problem, std::optional<Restarts> restarts, std::string note)
-    : own_(problem), samples_(task_samples(own_, problem)), restarts_(std::move(restarts)),
-      note_(std::move(note)), state_(problem.workers, State::idle)
+NewestPoint::NewestPoint(const Problem& problem, std::optional<Restarts> restarts, std::string note,
+                         std::int64_t local_steps)
+    : own_(problem), local_steps_(local_steps), samples_(task_samples(own_, problem)),
+      restarts_(std::move(restarts)), note_(std::move(note)), state_(problem.workers, State::idle)
 {
+    if (local_steps == 0) return;
+    own_.plans = descending(own_.plans);
+    own_.needs.displaces = true;
 }
 
 void NewestPoint::handle(const Event& event, Seconds now, std::vector<Action>& out)
@@ -82,11 +86,11 @@ void NewestPoint::begin_again(std::vector<Action>& out)
 void NewestPoint::give(Worker worker, std::vector<Action>& out)
 {
     const auto i = static_cast<std::size_t>(worker);
-    Budget budget;
+    Budget budget{.samples = local_steps_};
     if (restarts_ && failures_ < failures_in_a_row * std::ssize(active_))
         if (const auto limit = restarts_->next(worker); limit != never)
             budget = {.samples = samples_[i], .seconds = limit};
-    state_[i] = budget.limited() ? State::limited : State::free;
+    state_[i] = budget.seconds != never ? State::limited : State::free;
     ++running_;
     out.push_back(own_.task(next_++, worker, newest_, {.draw = own_count, .budget = budget}));
 }

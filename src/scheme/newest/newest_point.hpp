@@ -19,9 +19,11 @@ std::int64_t samples_of_a_task(const Problem& problem);
 /// so that a task which is begun anew draws a new delay.
 class NewestPoint : public Scheme {
 public:
-    /// @param restarts  the limits of time of tasks; none: they have no limit
-    /// @param note      for the user, when the first round begins; empty: none
-    NewestPoint(const Problem& problem, std::optional<Restarts> restarts, std::string note = "");
+    /// @param restarts     the limits of time of tasks; none: they have no limit
+    /// @param note         for the user, when the first round begins; empty: none
+    /// @param local_steps  that a task is; 0: tasks are gradients. Steps have no limit of time
+    NewestPoint(const Problem& problem, std::optional<Restarts> restarts, std::string note = "",
+                std::int64_t local_steps = 0);
 
     Needs needs() const override { return own_.needs; }
     void handle(const Event& event, Seconds now, std::vector<Action>& out) final;
@@ -61,6 +63,7 @@ private:
     bool finish(std::optional<Step> step, std::vector<Action>& out);
 
     OwnPartitions own_;
+    std::int64_t local_steps_;
     std::vector<std::int64_t> samples_;  // of a task, by worker
     std::optional<Restarts> restarts_;
     std::string note_;

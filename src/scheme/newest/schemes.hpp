@@ -46,6 +46,22 @@ struct RingmasterOptions {
     static SchemeEntry<RingmasterOptions> entry();
 };
 
+struct AsyncLocalOptions {
+    std::int64_t local_steps = 10;
+    double outer_step = 1;
+    std::optional<std::int64_t> staleness_cap = {};
+    std::optional<double> lipschitz = {}, noise = {}, target_gradient = {};
+    static SchemeEntry<AsyncLocalOptions> entry();
+};
+
+struct LocalSgdOptions {
+    std::optional<int> total = {};
+    std::int64_t local_steps = 10;
+    double outer_step = 1;
+    std::optional<double> lipschitz = {}, noise = {}, target_gradient = {};
+    static SchemeEntry<LocalSgdOptions> entry();
+};
+
 struct KBatchSyncOptions {
     std::optional<int> collect = {};
     std::optional<Seconds> restart_after = {};

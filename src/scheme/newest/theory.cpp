@@ -7,8 +7,6 @@
 #include <cmath>
 #include <limits>
 
-#include "scheme/options.hpp"
-
 namespace quorate {
 
 std::optional<int> Theory::tasks() const

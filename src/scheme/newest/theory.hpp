@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "base/settings.hpp"
+#include "base/fields.hpp"
 #include "scheme/tree.hpp"
 
 namespace quorate {
@@ -41,10 +41,16 @@ inline std::string as_note(const std::string& text)
     return text.empty() ? "" : "the theory: " + text;
 }
 
-/// The constants among the options of a scheme, checked.
+/// The constants among the options of a scheme, checked. @throws Refusal as checked(), and for a
+///     Lipschitz constant where local steps are not added up as they are
 template <class T>
 Theory theory_of(const T& given)
 {
+    if constexpr (requires { given.outer_step; })
+        if (given.lipschitz && given.outer_step != 1)
+            throw Refusal("lipschitz",
+                          ", but a step follows from it only if local steps are added up as they "
+                          "are: leave out --outer-step");
     return checked({given.lipschitz, given.noise, given.target_gradient});
 }
 
