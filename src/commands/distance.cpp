@@ -59,9 +59,12 @@ std::optional<Distance> distance_of(const trace::Trace& trace)
     const auto tree = tree_of(trace);
     if (!tree) return std::nullopt;
     std::vector<std::vector<const trace::Arrival*>> of_update(trace.rounds.size());
-    for (const auto& one : trace.arrivals)
-        if (one.used > 0 && one.used <= std::ssize(of_update))
-            of_update[static_cast<std::size_t>(one.used - 1)].push_back(&one);
+    for (const auto& one : trace.arrivals) {
+        if (one.used <= 0 || one.used > std::ssize(of_update)) continue;
+        // Of a damaged trace nothing is said.
+        if (one.version_oldest < 0 || one.version_oldest >= one.used) return std::nullopt;
+        of_update[static_cast<std::size_t>(one.used - 1)].push_back(&one);
+    }
     Distance found{0, coded_anew(trace) ? std::nullopt : tree->distance()};
     std::vector<std::int64_t> before = {0};
     for (auto& these : of_update) {

@@ -176,6 +176,22 @@ TEST(ComputationTree, HasTheDistancesOfRennalaAndRingmaster)
     EXPECT_EQ(distance("k-async", {{"collect", "3"}, {"staleness-cap", "2"}}), 8);
 }
 
+TEST(ComputationTree, OfADamagedTraceIsNotKnown)
+{
+    auto trace = simulate(make_settings(
+        simulation_options(),
+        {{"dry", "on"}, {"scheme", "async"}, {"workers", "3"}, {"rows", "30"}, {"rounds", "9"}}));
+    EXPECT_TRUE(distance_of(trace));
+    for (const Version version : {-1, 9, 1000}) {
+        auto damaged = trace;
+        damaged.arrivals[1].version_oldest = version;
+        EXPECT_FALSE(distance_of(damaged)) << version;
+    }
+    trace.arrivals.clear();
+    trace.attributes["trace_arrivals"] = "none";
+    EXPECT_FALSE(distance_of(trace));
+}
+
 TEST(ComputationTree, AllowsTheLeastOfThreeSteps)
 {
     const Theory smooth{.lipschitz = 2, .noise = {}, .target = {}};
