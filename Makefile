@@ -157,7 +157,7 @@ thrifty     := $(if $(findstring clang,$(found_cxx))$(SAN),,--param ggc-min-expa
 
 # The layers that hold no MPI are compiled without its headers: env/poison has an mpi.h, a
 # petsc.h and an hdf5.h that are errors, so a forbidden include breaks the build.
-pure_layers := base code compressor model optimizer straggler scheme
+pure_layers := base code aggregator compressor model optimizer straggler scheme
 pure_flags  := -Ienv/poison $(base_flags) $(index_flag) $(found_pure_cflags)
 full_flags  := $(base_flags) $(index_flag) $(found_pure_cflags) $(found_mpi_cflags) \
   -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX
@@ -239,7 +239,7 @@ front          := quorate.hpp arrays.hpp data.hpp petsc.hpp
 public_headers := $(addprefix base/,arguments.hpp block_sums.hpp error.hpp fields.hpp index.hpp numbers.hpp random.hpp \
     registry.hpp seconds.hpp settings.hpp text.hpp typed_entry.hpp values.hpp vector_piece.hpp wire.hpp) \
   $(addprefix code/,collect_decoder.hpp generator.hpp gradient_code.hpp partition.hpp) \
-  compressor/compressor.hpp \
+  aggregator/aggregator.hpp compressor/compressor.hpp \
   $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp \
     row_view.hpp) \
   $(addprefix optimizer/,optimizer.hpp optimizers.hpp regularizer.hpp schedule.hpp) \

@@ -36,7 +36,8 @@ enum class Purpose : std::uint32_t {
     row_delay = 13,
     uplink_delay = 14,
     downlink_delay = 15,
-    compression = 16
+    compression = 16,
+    buckets = 17
 };
 
 /// A stream keyed by (seed, purpose, a, b). A standard uniform random bit generator of 32 bits.

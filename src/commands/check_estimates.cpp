@@ -29,18 +29,23 @@ void check_recorded(const trace::Trace& trace, const std::string& path)
             fmt::format("{} lists {} contributions, not all: make the run with "
                         "--trace-arrivals all --trace-weights",
                         path, trace.listed()));
-    if (trace.weights.empty())
-        throw BadInput(path + " holds no weights of estimates: make the run with --trace-weights");
     if (trace.iterates == 0)
         throw BadInput(path +
                        " keeps no models, at which gradients could be taken: make the run with "
                        "--evaluate-every 1");
 }
 
-// Refuses runs that computed with what no trace keeps. @throws BadInput
-void check_training(const Training& training, const std::string& path)
+// Refuses runs whose estimates do not follow from what the trace keeps. @throws BadInput
+void check_training(const Training& training, const trace::Trace& trace, const std::string& path)
 {
     const auto instead = fmt::format("check it by quorate simulate --replay {}", path);
+    if (training.coding->needs.aggregator)
+        throw BadInput(
+            fmt::format("estimates of --scheme {} are no weighted sums, whose weights "
+                        "{} could hold: {}",
+                        training.settings.text("scheme"), path, instead));
+    if (trace.weights.empty())
+        throw BadInput(path + " holds no weights of estimates: make the run with --trace-weights");
     if (training.engine.keeps_inner)
         throw BadInput(
             fmt::format("local steps of {} go on with states of --inner-optimizer {}, "
@@ -108,7 +113,7 @@ EstimateCheck check_estimates(const trace::Trace& trace, const std::string& path
         trace, make_settings(simulation_options(), {{"replay", path}, {"data", data}}));
     start_mpi();
     auto training = build_training(settings, 0);
-    check_training(training, path);
+    check_training(training, trace, path);
     check_memory_of_simulation(training);
     const auto optimizers = begin_training(training);
     const KeptModels kept(path, trace, [&training] { return begin_training(training); });

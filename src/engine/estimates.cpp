@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "aggregator/vectors.hpp"
+#include "base/median.hpp"
 #include "base/parallel.hpp"
 #include "base/random.hpp"
 
@@ -66,7 +68,7 @@ std::vector<std::vector<Weighted>> by_group(const Fleet& fleet, std::span<const 
 ComputedEstimates::ComputedEstimates(EstimateOptions options, const Needs& needs,
                                      const Points& points, ConstNumbers model)
     : options_(std::move(options)), points_(points), estimate_(model.size(), model.precision()),
-      last_(needs.inner_product ? model.size() : 0, model.precision())
+      last_(needs.looks_back() ? model.size() : 0, model.precision())
 {
     if (needs.projection) {
         Stream stream(options_.seed, Purpose::probe);
@@ -294,11 +296,53 @@ Point ComputedEstimates::form(const Operand& operand) const
     return vector;
 }
 
+// Has the aggregator form the estimate, of vectors that are read block by block where they lie.
+void ComputedEstimates::aggregate(const Needs& needs, Fleet& fleet, const Step& step,
+                                  std::span<const Summand> terms)
+{
+    const auto sum = gather(fleet, terms, false);
+    std::vector<Addend> addends;
+    std::vector<int> workers;
+    for (const auto& group : sum.groups)
+        for (const auto& one : group.addends)
+            addends.push_back({one.support, one.packed, one.weight / step.divisor});
+    for (const auto& term : terms) workers.push_back(term.arrival->worker);
+    const auto read = [&](std::size_t first, Eigen::MatrixXd& block) {
+        block.setZero();
+        for (std::size_t i = 0; i < addends.size(); ++i)
+            add(std::span(addends).subspan(i, 1),
+                std::span(block.col(static_cast<Eigen::Index>(i)).data(),
+                          static_cast<std::size_t>(block.rows())),
+                first);
+        if (options_.byzantine.collude())
+            options_.byzantine.collude(
+                workers, std::span(block.data(), static_cast<std::size_t>(block.size())));
+    };
+    needs.aggregator->aggregate({.count = static_cast<int>(addends.size()),
+                                 .size = estimate_.size(),
+                                 .read = read,
+                                 .last = last_,
+                                 .seed = options_.seed,
+                                 .step = terms.empty() ? 0 : terms[0].arrival->newest,
+                                 .threads = options_.threads,
+                                 .add_up = sums_over(fleet)},
+                                needs.tolerated, estimate_);
+}
+
 // Returns the mean loss that goes with a step. A combined loss is that of all rows.
 double ComputedEstimates::mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
                                     std::span<const Summand> placed, std::span<const Summand> terms,
                                     const Losses& of_table, std::int64_t samples)
 {
+    if (needs.aggregator) {
+        std::vector<double> means;
+        for (const auto& term : terms) {
+            const auto mean = fleet.losses(term.arrival->handle).plain /
+                              static_cast<double>(term.arrival->samples);
+            means.push_back(std::isnan(mean) ? std::numeric_limits<double>::infinity() : mean);
+        }
+        return median(std::move(means));
+    }
     const bool combined = formed_loss_.has_value();
     Losses losses{std::exchange(formed_loss_, {}).value_or(0), 0};
     if (!combined) {
@@ -328,15 +372,20 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
         formed_loss_.reset();
         return;
     }
-    const bool begun = !placed.empty();
-    if (begun) {
+    const bool begun = !placed.empty() || needs.aggregator;
+    if (!placed.empty()) {
         clear(estimate_);
         place(fleet, placed, estimate_);
     }
     std::vector<Anew> anew;
     if (table) anew = changed(fleet, *table);
     const auto* root = table && !nodes_.empty() ? &nodes_.back() : nullptr;
-    const auto sum = gather(fleet, terms, step.displacement);
+    Sum sum;
+    if (needs.aggregator)
+        aggregate(needs, fleet, step, terms);
+    else
+        sum = gather(fleet, terms, step.displacement);
+    const double divisor = needs.aggregator ? 1 : step.displacement ? -step.divisor : step.divisor;
     loss_ = row.loss_estimate =
         mean_loss(needs, fleet, step, placed, terms, root ? root->losses : Losses{}, row.samples);
     // All terms are added to one range of parameters before the next. Mean and norm go block by
@@ -349,7 +398,7 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
                            for (auto i = first; i < last; i += sum_block) {
                                const auto mean =
                                    Numbers(estimate_).subspan(i, std::min(sum_block, last - i));
-                               divide(mean, step.displacement ? -step.divisor : step.divisor);
+                               divide(mean, divisor);
                                squares[i / sum_block] = inner_product(mean, mean);
                            }
                        });
@@ -358,7 +407,7 @@ void ComputedEstimates::form(const Needs& needs, Fleet& fleet, const Step& step,
     row.gradient_norm = std::sqrt(square);
     if (options_.clip > 0 && row.gradient_norm > options_.clip)
         scale(estimate_, options_.clip / row.gradient_norm);
-    if (!needs.inner_product) return;
+    if (!needs.looks_back()) return;
     std::vector<double> products(squares.size());
     ranges_in_parallel(
         estimate_.size(), sum_block, options_.threads, [&](std::size_t first, std::size_t last) {

@@ -16,6 +16,7 @@
 #include "fleet/fleet.hpp"
 #include "optimizer/optimizer.hpp"
 #include "scheme/scheme.hpp"
+#include "straggler/byzantine.hpp"
 #include "trace/rows.hpp"
 
 namespace quorate {
@@ -24,7 +25,9 @@ namespace quorate {
 struct EstimateOptions {
     double clip = 0;         // estimates of a larger norm are scaled down to it; 0: none are
     double l2 = 0;           // weight of the L2 term, by which local steps decay parameters
-    std::uint64_t seed = 0;  // of the random vector that contributions are projected on
+    std::uint64_t seed = 0;  // of the random vector that contributions are projected on, and of
+                             // what aggregators draw
+    ByzantineWorkers byzantine = {};  // of whom those that collude lie here
     /// Replaces the scores of all training rows, rows x outputs, by the derivatives of the losses
     /// by them, and returns the sum of the losses. Only schemes that Combine need it; none: a dry
     /// run.
@@ -70,7 +73,8 @@ public:
     /// @param row  receives gradient_norm, loss_estimate and inner; its `samples` must be set. The
     ///             norm is that before clipping. It is not finite if the estimate is not. Where
     ///             estimates are exact the loss is decoded as the gradient is; else it is the mean
-    ///             over the samples used
+    ///             over the samples used. With an aggregator it is the median of the mean losses of
+    ///             contributions, as some of them may lie
     virtual void form(const Needs& needs, Fleet& fleet, const Step& step,
                       std::span<const Summand> placed, std::span<const Summand> terms,
                       SumTable* table, trace::Round& row) = 0;
@@ -104,8 +108,8 @@ public:
 
     /// The estimate that was formed last, clipped.
     ConstNumbers estimate() const { return estimate_; }
-    /// The last estimate, which a checkpoint keeps and a resumed run sets; empty unless the scheme
-    /// asks for inner products.
+    /// The last estimate, which a checkpoint keeps and a resumed run sets; empty unless needs look
+    /// back.
     NumberVector& last() { return last_; }
 
 private:
@@ -139,6 +143,8 @@ private:
     };
     std::vector<Anew> changed(Fleet& fleet, SumTable& table);
     void add_up(const SumTable& table, const Anew& one, std::size_t first, std::size_t last);
+    void aggregate(const Needs& needs, Fleet& fleet, const Step& step,
+                   std::span<const Summand> terms);
     double mean_loss(const Needs& needs, Fleet& fleet, const Step& step,
                      std::span<const Summand> placed, std::span<const Summand> terms,
                      const Losses& of_table, std::int64_t samples);

@@ -45,7 +45,7 @@ void Engine::end_of_history()
                         "the checkpoint: it makes {} of what was {}; use that one",
                         round_, rounds));
     history_->restore_points();
-    if (needs_.inner_product) copy(history_->past().last_estimate, computed_.last());
+    if (needs_.looks_back()) copy(history_->past().last_estimate, computed_.last());
     estimates_ = &computed_;
     const auto ended = history_->past().ended;
     const auto begun = history_->past().begun;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "aggregator/aggregator.hpp"
 #include "base/text.hpp"
 #include "compressor/compressor.hpp"
 #include "model/model.hpp"
@@ -63,6 +64,7 @@ std::vector<ComponentKind> run_components()
         kind("schedule", "schedules", schedules()),
         kind("delay", "delays", delays()),
         kind("compressor", "compressors", compressors()),
+        kind("aggregator", "aggregators", aggregators()),
     };
 }
 

@@ -27,7 +27,7 @@ bool adds_up(const Training& training)
 {
     const auto& needs = training.coding->needs;
     return !training.compression && needs.coded.empty() && needs.coded_columns.empty() &&
-           !needs.fingerprint && !needs.projection && !needs.places;
+           !needs.fingerprint && !needs.projection && !needs.places && !needs.aggregator;
 }
 
 // What a round moves between nodes, at least: a union of supports is counted as no smaller than

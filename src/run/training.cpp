@@ -370,6 +370,17 @@ void check_fit(const Training& training)
                                 "agree to more digits than that: use {}",
                                 training.precision() == Precision::binary32 ? "a model of doubles"
                                                                             : "--wire double"));
+    if (training.byzantine.collude() && !needs.aggregator)
+        settings.refuse("byzantine",
+                        ", but who lies so knows what the others send, for which the coordinator "
+                        "must have all answers one by one: use --scheme robust; or random, "
+                        "sign-flip or nan");
+    if (settings.on("trace-weights") && needs.aggregator)
+        settings.refuse(
+            "trace-weights",
+            fmt::format(", but the estimates of --scheme {} are no weighted sums: leave "
+                        "it out",
+                        settings.text("scheme")));
     refuse_unused_options(settings);
     check_search(settings, training.estimates, training.model.get());
     if (const auto& step = settings.text("step"); step != "auto") {
@@ -475,6 +486,7 @@ Training build_training(const Settings& given, int default_workers,
         .estimates = {.clip = settings.real("clip", 0),
                       .l2 = training.regularizer.l2,
                       .seed = training.seed,
+                      .byzantine = training.byzantine,
                       .wire = training.wire}};
     return training;
 }

@@ -196,6 +196,8 @@ void Promises::check(const Step& step)
            "makes a step with scale {}, share {} and error {}", step.scale, step.share, step.error);
     expect(!needs_.exact || step.error < 1e-9,
            "makes a step with an error of {:g}, but its Needs say that all are exact", step.error);
+    expect(!needs_.aggregator || (step.placed.empty() && !step.table && !step.displacement),
+           "makes a step of more than gradients, which its Needs would have aggregated");
     check_terms(step);
     for (const auto& term : step.terms) {
         if (term.keep)

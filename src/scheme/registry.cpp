@@ -10,18 +10,17 @@ namespace {
 std::vector<Entry<MakeScheme>>& entries()
 {
     static auto all = [] {
-        auto made =
-            entries_of<MakeScheme, UncodedOptions, IgnoreOptions, FrcOptions, CyclicOptions,
-                       ShortCyclicOptions, ReedSolomonOptions, PartialOptions, PartialFrcOptions,
-                       PartialCyclicOptions, AgcOptions, BernoulliOptions, BlockOptions,
-                       RegularOptions, MargulisOptions, BibdOptions, GraphOptions,
-                       StochasticOptions, IsGcOptions, BccOptions, ClonesOptions, SvrgOptions,
-                       NestedOptions, DracoRepetitionOptions, DracoCyclicOptions, AmbOptions,
-                       ElasticOptions, AnytimeSgdOptions, LocalAverageOptions, AmbDgOptions,
-                       KBatchSyncOptions, KAsyncOptions, KBatchAsyncOptions, AsyncOptions,
-                       RingmasterOptions, AsyncLocalOptions, LocalSgdOptions, MaleniaOptions,
-                       MindFlayerOptions, AtaOptions, RingleaderOptions, Ia2sgdOptions,
-                       PgcFrcOptions, PgcCyclicOptions, DsagOptions, SrSgcOptions, MSgcOptions>();
+        auto made = entries_of<
+            MakeScheme, UncodedOptions, IgnoreOptions, FrcOptions, CyclicOptions,
+            ShortCyclicOptions, ReedSolomonOptions, PartialOptions, PartialFrcOptions,
+            PartialCyclicOptions, AgcOptions, BernoulliOptions, BlockOptions, RegularOptions,
+            MargulisOptions, BibdOptions, GraphOptions, StochasticOptions, IsGcOptions, BccOptions,
+            ClonesOptions, SvrgOptions, NestedOptions, DracoRepetitionOptions, DracoCyclicOptions,
+            RobustOptions, AmbOptions, ElasticOptions, AnytimeSgdOptions, LocalAverageOptions,
+            AmbDgOptions, KBatchSyncOptions, KAsyncOptions, KBatchAsyncOptions, AsyncOptions,
+            RingmasterOptions, AsyncLocalOptions, LocalSgdOptions, MaleniaOptions,
+            MindFlayerOptions, AtaOptions, RingleaderOptions, Ia2sgdOptions, PgcFrcOptions,
+            PgcCyclicOptions, DsagOptions, SrSgcOptions, MSgcOptions>();
         made.push_back(alias(UncodedOptions::entry(), "fmb",
                              "fixed minibatches of --batch samples, all are waited for"));
         made.push_back(alias(IgnoreOptions::entry(), "k-sync",

@@ -32,7 +32,7 @@ private:
 
 RowWeights::RowWeights(Needs needs)
     : needs_(std::move(needs)), weights_(needs_.blocks.size()),
-      known_(needs_.coded.empty() && needs_.coded_columns.empty())
+      known_(needs_.coded.empty() && needs_.coded_columns.empty() && !needs_.aggregator)
 {
 }
 

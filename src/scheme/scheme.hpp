@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "aggregator/aggregator.hpp"
 #include "base/typed_entry.hpp"
 #include "scheme/round_end.hpp"
 #include "scheme/tree.hpp"
@@ -51,9 +52,15 @@ struct Needs {
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.
     bool fingerprint = false, projection = false, inner_product = false;
+    /// Makes estimates of contributions, all of which must come to the coordinator: of those that a
+    /// step names, each times weight / divisor. Null: estimates are their sums.
+    SharedAggregator aggregator = {};
+    int tolerated = 0;  // false ones among them, at most
 
     /// Points that kept contributions hold at a time, at most.
     std::int64_t points_of_kept() const { return points > 0 ? std::min(points, kept) : kept; }
+    /// Whether the last estimate is needed for the next one.
+    bool looks_back() const { return inner_product || (aggregator && aggregator->looks_back()); }
 };
 
 /// A protocol, as a state machine.

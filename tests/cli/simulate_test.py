@@ -279,7 +279,45 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ([*dry, "--trace-arrivals", "1"], "--trace-arrivals is 1; known: all, used or none"),
         (
             [*dry, "--byzantine", "nan"],
-            "--byzantine is nan: write KIND:WORKER,... with KIND random, sign-flip or nan",
+            "--byzantine is nan: write KIND:WORKER,... with KIND random, sign-flip, nan, alie, ipm or "
+            "mimic, the last three perhaps with =NUMBER",
+        ),
+        (
+            [*dry, "--byzantine", "nan=2:1"],
+            "--byzantine is nan=2:1, but only alie, ipm and mimic have a number: write one behind =",
+        ),
+        (
+            [*dry, "--byzantine", "mimic=1:1"],
+            "--byzantine is mimic=1:1, but mimic=1 is no honest worker: give one from 0 to 3",
+        ),
+        (
+            [*dry, "--byzantine", "alie:1"],
+            "--byzantine is alie:1, but who lies so knows what the others send, for which the "
+            "coordinator must have all answers one by one: use --scheme robust; or random, sign-flip or nan",
+        ),
+        (
+            [*dry, "--scheme", "robust", "--tolerate", 2],
+            "--tolerate is 2, for which --aggregator median needs 5 answers a round, and there are 4: "
+            "use at most 1",
+        ),
+        (
+            [*dry, "--scheme", "robust", "--aggregator", "krum"],
+            "--tolerate is 1, for which --aggregator krum needs 5 answers a round, and there are 4: "
+            "use at most 0",
+        ),
+        (
+            [*dry, "--scheme", "robust", "--pre-aggregate", "bucketing:2"],
+            "--tolerate is 1, for which --aggregator median needs 5 answers a round with these "
+            "buckets, and there are 4: use at most 0",
+        ),
+        (
+            [*dry, "--scheme", "robust", "--aggregator", "centred-clipping"],
+            "--aggregator is centred-clipping: write centred-clipping:TAU",
+        ),
+        (
+            [*dry, "--scheme", "robust", "--pre-aggregate", "bucketing"],
+            "--pre-aggregate is bucketing: write none, nnm or bucketing:S, with S vectors a bucket, "
+            "such as bucketing:2",
         ),
         ([*dry, "--byzantine", "nan:4"], None),
         (

@@ -14,14 +14,14 @@ namespace {
 constexpr std::size_t parameters = 1003;
 
 // Random vectors of each type of number, at all parameters and at some.
-struct Vectors {
+struct DenseAndSparse {
     std::mt19937 random{1};
     std::array<std::vector<double>, 7> doubles;
     std::array<std::vector<float>, 7> floats;
     std::array<std::vector<BFloat16>, 7> shorts;
     Support all = Support::all(parameters), some = Support::all(parameters);
 
-    Vectors()
+    DenseAndSparse()
     {
         std::uniform_real_distribution<double> uniform(-1, 1);
         std::vector<Index> chosen;
@@ -65,7 +65,7 @@ void compare(const std::vector<Addend>& addends, std::size_t first, std::size_t 
 
 TEST(Addends, HaveTheBitsOfOneAfterTheOther)
 {
-    Vectors vectors;
+    DenseAndSparse vectors;
     for (const bool dense : {true, false})
         for (std::size_t count = 0; count < 30; ++count) {
             const auto addends = vectors.drawn(count, dense);
@@ -78,7 +78,7 @@ TEST(Addends, HaveTheBitsOfOneAfterTheOther)
 
 TEST(Addends, OfARangeAreGatheredAsOfTheWhole)
 {
-    Vectors vectors;
+    DenseAndSparse vectors;
     const ConstNumbers whole(vectors.doubles[0]);
     for (const auto* support : {&vectors.all, &vectors.some}) {
         std::vector<double> all(support->size()), ranges(support->size());

@@ -60,11 +60,11 @@ TEST(TypedOptions, OfAllComponentsAreTheirWords)
             ReedSolomonOptions, PartialOptions, PartialFrcOptions, PartialCyclicOptions, AgcOptions,
             BernoulliOptions, BlockOptions, RegularOptions, MargulisOptions, BibdOptions,
             GraphOptions, StochasticOptions, IsGcOptions, BccOptions, ClonesOptions, SvrgOptions,
-            NestedOptions, DracoRepetitionOptions, DracoCyclicOptions, AmbOptions, ElasticOptions,
-            AnytimeSgdOptions, LocalAverageOptions, AmbDgOptions, KBatchSyncOptions, KAsyncOptions,
-            KBatchAsyncOptions, AsyncOptions, RingmasterOptions, AsyncLocalOptions, LocalSgdOptions,
-            MaleniaOptions, MindFlayerOptions, AtaOptions, RingleaderOptions, Ia2sgdOptions,
-            PgcFrcOptions, PgcCyclicOptions, DsagOptions, SrSgcOptions,
+            NestedOptions, DracoRepetitionOptions, DracoCyclicOptions, RobustOptions, AmbOptions,
+            ElasticOptions, AnytimeSgdOptions, LocalAverageOptions, AmbDgOptions, KBatchSyncOptions,
+            KAsyncOptions, KBatchAsyncOptions, AsyncOptions, RingmasterOptions, AsyncLocalOptions,
+            LocalSgdOptions, MaleniaOptions, MindFlayerOptions, AtaOptions, RingleaderOptions,
+            Ia2sgdOptions, PgcFrcOptions, PgcCyclicOptions, DsagOptions, SrSgcOptions,
             MSgcOptions>::expect_all(schemes(), problem);
     Structs<LogisticOptions, RidgeOptions, HingeOptions, SquaredHingeOptions, SoftmaxOptions,
             MlpOptions, CnnOptions>::expect_all(models(), shape);

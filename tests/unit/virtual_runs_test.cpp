@@ -180,6 +180,15 @@ std::set<std::int64_t> wrong_rounds(const EstimateCheck& check)
 
 TEST_P(Checked, EachIsThatOfItsWeightsUntilOneIsChanged)
 {
+    if (GetParam().scheme == "robust") {  // its estimates are no weighted sums
+        const auto said = command("simulate --trace-weights --trace a.h5 " + words());
+        EXPECT_EQ(said.status, exit_bad_input);
+        EXPECT_NE(said.text.find("no weighted sums: leave it out"), std::string::npos);
+        const auto trace = run("a.h5", words()).trace;
+        EXPECT_NE(refusal([&] { check(trace); }).find("quorate simulate --replay"),
+                  std::string::npos);
+        return;
+    }
     auto trace = weighed();
     if (GetParam().options.find("lbfgs") != std::string::npos) {
         EXPECT_THROW(check(trace), BadInput);  // its points are not kept
@@ -272,8 +281,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, CheckedStates, testing::ValuesIn(stateful_ways())
 using ByNode = VirtualRun;
 
 // They decide from vectors, or place them: nobody else may add them up.
-const std::set<std::string> need_each = {"draco-repetition", "draco-cyclic", "coded-product",
-                                         "elastic", "short-cyclic"};
+const std::set<std::string> need_each = {"draco-repetition", "draco-cyclic", "robust",
+                                         "coded-product",    "elastic",      "short-cyclic"};
 
 TEST_P(ByNode, ItIsFlatButForTheLastBits)
 {

@@ -211,4 +211,12 @@ struct DracoCyclicOptions {
     static SchemeEntry<DracoCyclicOptions> entry();
 };
 
+struct RobustOptions {
+    std::optional<int> collect = {};
+    int tolerate = 1;
+    AggregatorChoice aggregator = {};
+    PreAggregation pre_aggregate = {};
+    static SchemeEntry<RobustOptions> entry();
+};
+
 }  // namespace quorate
