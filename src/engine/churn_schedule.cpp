@@ -68,16 +68,15 @@ std::vector<std::size_t> numbers_of(const std::string& text, int workers)
 
 Option events_option()
 {
-    return {"events",
-            "EVENTS|FILE|max-away=N|random:leave=P,join=P,least=N|failures:mtbf=S,repair=S", "",
+    return {"events", "EVENTS|FILE|max-away=N|random:...|failures:...", "",
             "who leaves, dies and comes back when: '3.5 leave 4; 100r join 4; 7 kill 2', times in "
             "seconds or rounds; max-away: before each round 0 to N workers are away, each number "
-            "as likely; random: before each round each worker leaves with a probability, "
-            "unless only N are left, and each that is away joins; random:change=P,numbers=N+N*W: "
-            "with a probability their number is drawn again from these, each as often as its "
-            "weight W; failures: each worker fails after exponential times of mean mtbf, and "
-            "comes back after those of mean repair; with together=N, N workers of a host do so "
-            "together"};
+            "as likely; random:leave=P,join=P,least=N: before each round each worker leaves with a "
+            "probability, unless only N are left, and each that is away joins; "
+            "random:change=P,numbers=N+N*W: with a probability their number is drawn again from "
+            "these, each as often as its weight W; failures:mtbf=S,repair=S,together=N: each "
+            "worker fails, and comes back, after exponential times of these means, or N workers of "
+            "a host together"};
 }
 
 ChurnSchedule::ChurnSchedule(const Settings& settings, int workers, std::uint64_t seed)

@@ -24,9 +24,9 @@ const std::vector<OptionRow>& rows_of_rounds()
         {{"stragglers", "S", "1", "stragglers tolerated: each partition is on S + 1 workers", 1}},
         {{"collect", "M", "",
           "answers after which a round ends; default: half of the workers; ignore: all but the "
-          "stragglers; robust: all; dsag: four fifths, at its point; pgc-frc: all but the "
-          "stragglers, or group: "
-          "one of each group, and who is late is interrupted, else nobody is",
+          "stragglers; robust: all; async-local: one; dsag: four fifths, at its point; pgc-frc: "
+          "all but the stragglers, or group: one of each group, and who is late is interrupted, "
+          "else nobody is",
           0},
          {.lowest = 1, .highest = any}},
         {{"weights", "NAME", "",

@@ -92,7 +92,7 @@ REFUSE = {
     "has workers repeat tasks": "amb-dg",
     "has workers keep gradients": "pgc-cyclic pgc-frc",
     "before it knows whether the last one is used": "clones dsag ia2sgd k-batch-async"
-    " k-batch-sync malenia mindflayer rennala ringleader svrg",
+    " k-batch-sync local-sgd malenia mindflayer rennala ringleader svrg",
 }
 
 

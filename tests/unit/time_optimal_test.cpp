@@ -214,6 +214,16 @@ TEST_F(TimeOptimalOnTiny, SingleLocalStepsAreGradients)
     const auto gradients = run("ringmaster", 50, "0.1", options);
     expect_near(at_once.model, gradients.model);
     EXPECT_EQ(at_once.rounds.back().time, gradients.rounds.back().time);
+    options["batch"] = "8";
+    const auto buffered = run("async-local", 50, "0.1",
+                              with({{"local-steps", "1"},
+                                    {"collect", "2"},
+                                    {"outer-step", "0.5"},
+                                    {"staleness-cap", "3"}}));
+    const auto pairs =
+        run("k-batch-async", 50, "0.1", with({{"collect", "2"}, {"staleness-cap", "3"}}));
+    expect_near(buffered.model, pairs.model);
+    EXPECT_EQ(buffered.rounds.back().time, pairs.rounds.back().time);
 }
 
 TEST_F(TimeOptimalOnTiny, MindFlayerCutsTrialsOff)

@@ -54,8 +54,8 @@ public:
         needs.staleness = updates_.staleness;
         needs.stable_step = stable_step(updates_.staleness);
         if (descends())
-            needs.stable_step =
-                stable_local_step(updates_.staleness, static_cast<double>(steps_), outer_step_);
+            needs.stable_step = stable_local_step(
+                updates_.staleness, static_cast<double>(steps_ * updates_.collect), outer_step_);
         needs.displaces = descends();
         return needs;
     }
@@ -203,6 +203,11 @@ int collected(const KBatchAsyncOptions& given, int n)
     return collect_by(theory_of(given), given.collect, n);
 }
 
+int collected(const AsyncLocalOptions& given, int n)
+{
+    return answers(given.collect.value_or(1), n);
+}
+
 // The answers that an update takes, none of which is staler than --staleness-cap.
 template <class T>
 ComputationTree tree_of(const T& given, int n)
@@ -224,7 +229,7 @@ ComputationTree tree_of(const RingmasterOptions& given, int n)
 template <>
 ComputationTree tree_of(const AsyncLocalOptions& given, int n)
 {
-    const auto steps = given.local_steps;
+    const auto steps = given.local_steps * collected(given, n);
     const auto tasks = theory_of(given).tasks();
     const auto most = tasks ? (*tasks + steps - 1) / steps - 1 : n - 1;
     return {.gradients = steps, .stale = given.staleness_cap.value_or(most), .local = true};
@@ -377,17 +382,21 @@ SchemeEntry<AsyncLocalOptions> AsyncLocalOptions::entry()
     return {.name = "async-local",
             .text =
                 "each worker makes --local-steps steps of its own, which are added to the model at "
-                "once; nobody waits; those of more than --staleness-cap updates before are not",
-            .source = "Birch SGD, ICLR 2026 (Async-Local SGD), by a summary",
+                "once, or when --collect answers have come; nobody waits; those of more than "
+                "--staleness-cap updates before are not",
+            .source =
+                "Birch SGD, ICLR 2026 (Async-Local SGD), by a summary; with --collect Nguyen "
+                "et al., FedBuff, AISTATS 2022",
             .options = options<AsyncLocalOptions>(),
             .make =
                 [](const AsyncLocalOptions& given, const Problem& problem) {
                     const auto tree = tree_of(given, problem.workers);
+                    const int collect = collected(given, problem.workers);
                     return std::make_unique<Asynchronous>(
                         given, problem,
-                        Updates{.collect = 1,
+                        Updates{.collect = collect,
                                 .waits = false,
-                                .staleness = static_cast<double>(problem.workers - 1),
+                                .staleness = static_cast<double>(problem.workers - 1) / collect,
                                 .cap = *tree.stale,
                                 .note = note_of(theory_of(given), tree, cap_note(given, tree))});
                 },

@@ -47,6 +47,7 @@ struct RingmasterOptions {
 };
 
 struct AsyncLocalOptions {
+    std::optional<int> collect = {};
     std::int64_t local_steps = 10;
     double outer_step = 1;
     std::optional<std::int64_t> staleness_cap = {};
