@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "../unit/held_fleet.hpp"
+#include "aggregator/aggregator.hpp"
 #include "base/parallel.hpp"
 #include "data/petsc.hpp"
 #include "data/support.hpp"
@@ -330,6 +331,63 @@ void dense_sum(benchmark::State& state)
 BENCHMARK(dense_sum<double>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(dense_sum<float>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
+// What stands in place of the sum where two workers may lie: a rule, or for `draco` the fingerprints
+// of all, and the sum of a fifth. Its time over that of dense_sum is what it costs.
+void dense_robust(benchmark::State& state, const AggregatorChoice* choice,
+                  const PreAggregation& before)
+{
+    test::HeldFleet fleet;
+    Stream random(1, Purpose::generated_data);
+    for (std::size_t i = 0; i < addends; ++i) {
+        std::vector<double> numbers(dense_size);
+        for (auto& one : numbers) one = random.uniform();
+        fleet.add(Support::all(dense_size), NumberVector(ConstNumbers(numbers)));
+    }
+    Needs needs;
+    needs.tolerated = 2;
+    needs.fingerprint = choice == nullptr;
+    if (choice) needs.aggregator = robust_rule(choice->rule, before);
+    std::vector<Summand> terms;
+    for (std::size_t i = 0; i < addends; i += choice ? 1 : 5)
+        terms.push_back({&fleet.arrival(i), 1});
+    const Points points;
+    const std::vector<double> model(dense_size);
+    ComputedEstimates estimates({.threads = static_cast<int>(state.range(0))}, needs, points,
+                                ConstNumbers(model));
+    const Step step{{}, 1, 0};
+    trace::Round row{};
+    for (auto _ : state) {
+        for (std::size_t i = 0; needs.fingerprint && i < addends; ++i)
+            benchmark::DoNotOptimize(estimates.measure(needs, fleet, fleet.arrival(i), 0));
+        estimates.form(needs, fleet, step, {}, terms, nullptr, row);
+    }
+    benchmark::DoNotOptimize(row.gradient_norm);
+    set_dense_numbers(state, sizeof(double));
+}
+
+// Of each rule, and of the median after each kind of pre-aggregation.
+void add_robust_benchmarks()
+{
+    static const std::vector<AggregatorChoice> rules = {
+        MedianAggregator{}, TrimmedMeanAggregator{}, GeometricMedianAggregator{},
+        KrumAggregator{},   MultiKrumAggregator{},   CentredClippingAggregator{1}};
+    const auto add = [](const std::string& name, const AggregatorChoice* rule,
+                        const PreAggregation& before = {}) {
+        benchmark::RegisterBenchmark(
+            ("dense_robust/" + name).c_str(),
+            [=](benchmark::State& state) { dense_robust(state, rule, before); })
+            ->ArgName("threads")
+            ->Arg(1)
+            ->Arg(2)
+            ->UseRealTime()
+            ->Unit(benchmark::kMillisecond);
+    };
+    add("draco", nullptr);
+    for (const auto& rule : rules) add(rule.words, &rule);
+    add("nnm", &rules[0], {PreAggregation::neighbours});
+    add("bucketing", &rules[0], {PreAggregation::buckets, 2});
+}
+
 // Its bound: reading these numbers once.
 template <class T>
 void read_dense(benchmark::State& state)
@@ -352,6 +410,7 @@ BENCHMARK(read_dense<float>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 int main(int argc, char** argv)
 {
     PetscInitializeNoArguments();
+    add_robust_benchmarks();
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
     benchmark::RunSpecifiedBenchmarks();
