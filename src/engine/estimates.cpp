@@ -305,7 +305,8 @@ void ComputedEstimates::aggregate(const Needs& needs, Fleet& fleet, const Step& 
     std::vector<int> workers;
     for (const auto& group : sum.groups)
         for (const auto& one : group.addends)
-            addends.push_back({one.support, one.packed, one.weight / step.divisor});
+            addends.push_back({one.support, one.packed,
+                               one.weight * static_cast<double>(terms.size()) / step.divisor});
     for (const auto& term : terms) workers.push_back(term.arrival->worker);
     const auto read = [&](std::size_t first, Eigen::MatrixXd& block) {
         block.setZero();

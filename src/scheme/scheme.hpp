@@ -52,8 +52,8 @@ struct Needs {
                                      // largest curvature
     // Whether the engine is to measure these of vectors, which the scheme never sees.
     bool fingerprint = false, projection = false, inner_product = false;
-    /// Makes estimates of contributions, all of which must come to the coordinator: of those that a
-    /// step names, each times weight / divisor. Null: estimates are their sums.
+    /// Makes estimates of contributions, all of which must come to the coordinator, in place of the
+    /// mean that a step's weighted sum / divisor is. Null: estimates are these.
     SharedAggregator aggregator = {};
     int tolerated = 0;  // false ones among them, at most
 

@@ -354,7 +354,7 @@ void dense_robust(benchmark::State& state, const AggregatorChoice* choice,
     const std::vector<double> model(dense_size);
     ComputedEstimates estimates({.threads = static_cast<int>(state.range(0))}, needs, points,
                                 ConstNumbers(model));
-    const Step step{{}, 1, 0};
+    const Step step{{}, static_cast<double>(terms.size()), 0};
     trace::Round row{};
     for (auto _ : state) {
         for (std::size_t i = 0; needs.fingerprint && i < addends; ++i)

@@ -335,7 +335,7 @@ TEST(Robust, EstimatesAreOfWholeVectorsAndLossesAreMedians)
     const Column model(3);
     ComputedEstimates estimates({}, needs, points, ConstNumbers(model));
     trace::Round row{};
-    estimates.form(needs, fleet, {.terms = {}, .divisor = 4, .error = 0}, {}, terms, nullptr, row);
+    estimates.form(needs, fleet, {.terms = {}, .divisor = 20, .error = 0}, {}, terms, nullptr, row);
     // Medians of 2 0 0 6 0 without the third, and so on, halved.
     EXPECT_EQ(ConstNumbers(estimates.estimate()).doubles(), (Column{0.5, 1, 3.5}));
     EXPECT_DOUBLE_EQ(row.gradient_norm, std::sqrt(0.25 + 1 + 12.25));

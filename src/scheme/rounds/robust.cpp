@@ -30,15 +30,14 @@ protected:
     {
         // A sum stands for its block's share of the round's samples, also where that was rounded.
         const auto block = layout().needs.blocks[static_cast<std::size_t>(contribution.worker)];
-        terms_.push_back(
-            {contribution.id, static_cast<double>(rows_) / static_cast<double>(block.count)});
-        const auto r = static_cast<double>(terms_.size());
+        const double weight = static_cast<double>(rows_) / static_cast<double>(block.count);
+        terms_.push_back({contribution.id, weight});
         if (std::ssize(terms_) < collect_) return std::nullopt;
-        const auto n = static_cast<double>(layout().needs.blocks.size());
-        // |B'a - 1|^2 of the mean of these answers.
-        return Step{.terms = terms_,
-                    .divisor = static_cast<double>(samples()),
-                    .error = r * (n / r - 1) * (n / r - 1) + (n - r)};
+        // The mean of these answers, and its |B'a - 1|^2.
+        const auto r = static_cast<double>(collect_);
+        double error = static_cast<double>(std::ssize(layout().needs.blocks) - collect_);
+        for (const auto& term : terms_) error += (term.weight / r - 1) * (term.weight / r - 1);
+        return Step{.terms = terms_, .divisor = r * static_cast<double>(samples()), .error = error};
     }
 
 private:
