@@ -56,7 +56,8 @@ private:
 // z = 0, until the sum of the d_i falls by less than 1e-12 of it, 100 times at most. nu is 1e-6 of
 // the median length of the vectors, so that their unit does not matter.
 // Source: Pillutla, Kakade, Harchaoui, "Robust Aggregation for Federated Learning", IEEE TSP 2022;
-// Chen, Su, Xu, "Distributed Statistical Machine Learning in Adversarial Settings", SIGMETRICS 2018.
+// Chen, Su, Xu, "Distributed Statistical Machine Learning in Adversarial Settings", SIGMETRICS
+// 2018.
 class GeometricMedian final : public Aggregator {
 public:
     void aggregate(const Vectors& vectors, int, Numbers result) const override

@@ -79,8 +79,8 @@ Command list_command()
 {
     return {.name = "list",
             .text =
-                "schemes, models, optimizers, schedules, delays, aggregators, formats, clusters "
-                "or experiments; or all of one: list schemes agc",
+                "schemes, models, optimizers, schedules, delays, compressors, aggregators, "
+                "formats, clusters or experiments; or all of one: list schemes agc",
             .operand = "WHAT [NAME]",
             .run = list,
             .examples = {"quorate list schemes", "quorate list schemes agc"}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a worker keeps of a task for its next ones (LocalState in scheme/types.hpp): the state of the
-// optimiser of local steps, and what a compressed contribution lacks.
+// What a worker keeps of a task for its next ones (LocalState in scheme/types.hpp): the state of
+// the optimiser of local steps, and what a compressed contribution lacks.
 #pragma once
 
 #include <map>

@@ -10,8 +10,8 @@
 
 namespace quorate {
 
-/// Says with which state a task begins in its worker: with that which the worker's newest task that a
-/// step has used has left. So what the run did not use leaves no trace, and a replay knows all
+/// Says with which state a task begins in its worker: with that which the worker's newest task that
+/// a step has used has left. So what the run did not use leaves no trace, and a replay knows all
 /// states. Tasks that repeat, or have several parts, begin anew and leave none.
 class LocalStates {
 public:

@@ -8,8 +8,8 @@ namespace quorate {
 /// For gradients that are all stale by so many updates: 2 sin(pi / (2 (2 staleness + 1))).
 double stable_step(double staleness);
 
-/// For an update that adds up so many local steps, times `outer`: as if all were one step from their
-/// first point, which leads further than they do. But no local step may be longer than 2.
+/// For an update that adds up so many local steps, times `outer`: as if all were one step from
+/// their first point, which leads further than they do. But no local step may be longer than 2.
 double stable_local_step(double staleness, double steps, double outer);
 
 /// For gradients that are means over d equal partitions, one fresh and the others stale by 1..d-1:

@@ -200,8 +200,9 @@ struct Combine {
     std::vector<Placed> terms;
 };
 
-/// Makes an update: estimate = sum of weighted contributions / divisor, or what a rule makes of them
-/// in its place (Needs::aggregator). The optimiser turns it into the point of the next version.
+/// Makes an update: estimate = sum of weighted contributions / divisor, or what a rule makes of
+/// them in its place (Needs::aggregator). The optimiser turns it into the point of the next
+/// version.
 struct Step {
     std::vector<Term> terms;
     double divisor;    // turns the weighted sum over samples into a mean

@@ -331,8 +331,8 @@ void dense_sum(benchmark::State& state)
 BENCHMARK(dense_sum<double>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 BENCHMARK(dense_sum<float>)->ArgName("threads")->Arg(1)->Arg(2)->UseRealTime();
 
-// What stands in place of the sum where two workers may lie: a rule, or for `draco` the fingerprints
-// of all, and the sum of a fifth. Its time over that of dense_sum is what it costs.
+// What stands in place of the sum where two workers may lie: a rule, or for `draco` the
+// fingerprints of all, and the sum of a fifth. Its time over that of dense_sum is what it costs.
 void dense_robust(benchmark::State& state, const AggregatorChoice* choice,
                   const PreAggregation& before)
 {

@@ -12,7 +12,8 @@ import pytest
 from program import QUORATE, REPOSITORY, call, environment
 
 COMMANDS = re.findall(r"^  quorate (\S+)", call("help").stdout, re.MULTILINE)
-LISTS = "schemes models optimizers schedules delays aggregators formats clusters experiments".split()
+LISTS = "schemes models optimizers schedules delays compressors aggregators formats".split()
+LISTS += ["clusters", "experiments"]
 
 
 def ok(*words):

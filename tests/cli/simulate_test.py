@@ -279,12 +279,13 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ([*dry, "--trace-arrivals", "1"], "--trace-arrivals is 1; known: all, used or none"),
         (
             [*dry, "--byzantine", "nan"],
-            "--byzantine is nan: write KIND:WORKER,... with KIND random, sign-flip, nan, alie, ipm or "
-            "mimic, the last three perhaps with =NUMBER",
+            "--byzantine is nan: write KIND:WORKER,... with KIND random, sign-flip, nan, alie, ipm "
+            "or mimic, the last three perhaps with =NUMBER",
         ),
         (
             [*dry, "--byzantine", "nan=2:1"],
-            "--byzantine is nan=2:1, but only alie, ipm and mimic have a number: write one behind =",
+            "--byzantine is nan=2:1, but only alie, ipm and mimic have a number: write one behind "
+            "=",
         ),
         (
             [*dry, "--byzantine", "mimic=1:1"],
@@ -293,17 +294,18 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         (
             [*dry, "--byzantine", "alie:1"],
             "--byzantine is alie:1, but who lies so knows what the others send, for which the "
-            "coordinator must have all answers one by one: use --scheme robust; or random, sign-flip or nan",
+            "coordinator must have all answers one by one: use --scheme robust; or random, "
+            "sign-flip or nan",
         ),
         (
             [*dry, "--scheme", "robust", "--tolerate", 2],
-            "--tolerate is 2, for which --aggregator median needs 5 answers a round, and there are 4: "
-            "use at most 1",
+            "--tolerate is 2, for which --aggregator median needs 5 answers a round, and there are "
+            "4: use at most 1",
         ),
         (
             [*dry, "--scheme", "robust", "--aggregator", "krum"],
-            "--tolerate is 1, for which --aggregator krum needs 5 answers a round, and there are 4: "
-            "use at most 0",
+            "--tolerate is 1, for which --aggregator krum needs 5 answers a round, and there are "
+            "4: use at most 0",
         ),
         (
             [*dry, "--scheme", "robust", "--pre-aggregate", "bucketing:2"],
@@ -316,8 +318,8 @@ def test_simulate_refuses_what_makes_no_sense(gaussians, tmp_path):
         ),
         (
             [*dry, "--scheme", "robust", "--pre-aggregate", "bucketing"],
-            "--pre-aggregate is bucketing: write none, nnm or bucketing:S, with S vectors a bucket, "
-            "such as bucketing:2",
+            "--pre-aggregate is bucketing: write none, nnm or bucketing:S, with S vectors a "
+            "bucket, such as bucketing:2",
         ),
         ([*dry, "--byzantine", "nan:4"], None),
         (

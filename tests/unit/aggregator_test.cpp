@@ -276,8 +276,8 @@ TEST(Aggregator, SaysHowManyVectorsItNeeds)
     EXPECT_EQ(least(TrimmedMeanAggregator{}, {PreAggregation::buckets, 3}), 13);
 }
 
-// The sums of partitions of 26 or 25 rows are 100, 200, 300, 400 times their number of samples, also
-// where a batch of 7 is 2 samples of each.
+// The sums of partitions of 26 or 25 rows are 100, 200, 300, 400 times their number of samples,
+// also where a batch of 7 is 2 samples of each.
 TEST(Robust, AggregatesMeansOverSamples)
 {
     for (const std::int64_t batch : {0, 7}) {

@@ -42,8 +42,8 @@ std::string local_note(const LocalSgdOptions& given, const ComputationTree& tree
     return as_note(text + step);
 }
 
-// A worker that has answered makes further steps from the newest point, until there are enough. Then
-// all of them are added to that point.
+// A worker that has answered makes further steps from the newest point, until there are enough.
+// Then all of them are added to that point.
 class LocalSgd final : public NewestPoint {
 public:
     LocalSgd(const LocalSgdOptions& given, const Problem& problem)
