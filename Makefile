@@ -243,7 +243,7 @@ public_headers := $(addprefix base/,arguments.hpp block_sums.hpp error.hpp field
   $(addprefix model/,data_shape.hpp linear.hpp linear_model.hpp loss.hpp model.hpp models.hpp quality.hpp \
     row_view.hpp) \
   $(addprefix optimizer/,optimizer.hpp optimizers.hpp regularizer.hpp schedule.hpp) \
-  $(addprefix scheme/,placement.hpp round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp types.hpp) \
+  $(addprefix scheme/,placement.hpp round_end.hpp sample_mean.hpp scheme.hpp schemes.hpp tree.hpp types.hpp) \
   $(addprefix scheme/,$(addsuffix /schemes.hpp,anytime cached newest products rounds sequential)) \
   scheme/sequential/wait_for.hpp \
   $(addprefix scheme/rounds/,adaptive_deadline.hpp synchronous.hpp) $(addprefix straggler/,delay.hpp delays.hpp) \

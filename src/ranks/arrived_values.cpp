@@ -84,10 +84,11 @@ std::vector<Arrival> ArrivedValues::unpack(const ArrivedMessage& message)
     const auto bytes =
         static_cast<std::int64_t>(message.bytes->size()) + (message.values ? travelling(parts) : 0);
     const auto size = kept ? 0 : static_cast<std::size_t>(total);
+    // That of a block at its node is null and owns it nevertheless.
     std::shared_ptr<const void> owner = message.bytes;
+    if (block != 0) owner = message.values;
     Packed all;
     if (message.values) {
-        owner = message.values;
         all = packed(numbers_at(static_cast<const void*>(message.values.get()), size, precision_));
     } else if (compressor_) {
         const auto values = expanded(in, parts, size);

@@ -70,13 +70,16 @@ TEST(TypedOptions, OfAllComponentsAreTheirWords)
             MlpOptions, CnnOptions>::expect_all(models(), shape);
     Structs<GradientDescentOptions, NesterovAgdOptions, ErasureHeadAgdOptions,
             NesterovStronglyConvexOptions, LbfgsOptions, MomentumOptions, RmsPropOptions,
-            AdamOptions, DualAveragingOptions>::expect_all(optimizers(), initial, regularizer);
+            AdamOptions, AdamWOptions, AmsgradOptions,
+            DualAveragingOptions>::expect_all(optimizers(), initial, regularizer);
     Structs<ConstantSchedule, InverseSchedule, InverseSqrtSchedule, GeometricSchedule, StepSchedule,
             ListSchedule, LinearSchedule>::expect_all(schedules(), 1.0, Span{});
     Structs<NoDelay, ConstantDelay, ExponentialDelay, ShiftedExponentialDelay, ParetoDelay,
             LognormalDelay, MixtureDelay, NiagaraDelay, CedarDelay, GammaDelay, GilbertElliottDelay,
             UnevenDelay, FixedDelay, HalfNormalDelay, ErasureHeadDelay,
             TraceDelay>::expect_all(delays(), setup);
+    Structs<NoCompressor, TopKCompressor, RandKCompressor, SignCompressor,
+            QsgdCompressor>::expect_all(compressors(), CompressorSetup{});
 }
 
 TEST(TypedOptions, OfSchemesAreTheWordsOfTheCommandLine)

@@ -57,12 +57,10 @@ std::vector<Way> further_ways()
     return all;
 }
 
-constexpr const char* came_and_went =
-    "--events '20e-3 leave 4; 50e-3 join 4; 75e-3 kill 2; 20r leave 5; 25r join 5'";
-
 std::vector<Way> eventful_ways()
 {
-    const std::string events = came_and_went;
+    const std::string events =
+        "--events '20e-3 leave 4; 50e-3 join 4; 75e-3 kill 2; 20r leave 5; 25r join 5'";
     const std::string network = "--latency 5e-4 --bandwidth 1e6";
     const std::string nodes = "--nodes 3 --aggregate node " + network;
     const std::string shares = "--nodes 3 --aggregate shares " + network;
@@ -86,6 +84,7 @@ std::vector<Way> eventful_ways()
         {"frc", events + " --standby 1"},
         {"frc", "--events failures:mtbf=0.1,repair=0.02"},
         {"uncoded", "--events failures:mtbf=0.1,repair=0.02,together=2 --on-loss wait"},
+        {"frc", events + " --stragglers 2 --compressor qsgd:4,3"},
         {"frc", nodes + " " + events + " --standby 1"},
         {"frc", shares + " " + events + " --standby 1"},
         {"uncoded", nodes + " --workers 12 --events '5r kill 1; 5r kill 4; 5r kill 7; 5r kill 10'"},
@@ -123,8 +122,7 @@ std::vector<Way> stateful_ways()
         {"local-average", inner + "momentum --local-steps 2 --collect 4"},
         {"anytime-sgd", inner + "adam --compute-time 0.004"},
         {"agc", "--stragglers 3 --compressor topk:0.3 --error-feedback"},
-        {"frc",
-         std::string(came_and_went) + " --stragglers 2 --compressor qsgd:4,3 --error-feedback"},
+        {"frc", "--stragglers 2 --compressor qsgd:4,3 --error-feedback"},
         {"ignore", "--stragglers 2 --compressor sign:4 --error-feedback --wire float"},
         {"cyclic", "--stragglers 2 --compressor randk:0.4 --error-feedback"},
         {"amb", "--compute-time 0.004 --batch 70 --compressor topk:0.3 --error-feedback"},
