@@ -203,13 +203,11 @@ TEST(Parse, HelpListsEveryOptionWithItsDefault)
 TEST(Components, AnOptionThatTheChosenSchemeDoesNotUseIsRefused)
 {
     auto all = component_options();
-    for (const auto* kind : {"scheme", "model", "optimizer", "schedule", "delay"})
+    for (const auto* kind : {"scheme", "model", "optimizer", "schedule", "delay", "compressor"})
         all.push_back({kind, "", "", ""});
-    const std::map<std::string, std::string> chosen = {{"scheme", "uncoded"},
-                                                       {"model", "logistic"},
-                                                       {"optimizer", "gd"},
-                                                       {"schedule", "constant"},
-                                                       {"delay", "none"}};
+    const std::map<std::string, std::string> chosen = {
+        {"scheme", "uncoded"},    {"model", "logistic"}, {"optimizer", "gd"},
+        {"schedule", "constant"}, {"delay", "none"},     {"compressor", "none"}};
     auto with = chosen;
     with["rescale"] = "none";
     EXPECT_EQ(refusal([&] { refuse_unused_options(test::settings(all, with)); }),
