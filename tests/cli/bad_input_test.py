@@ -327,9 +327,9 @@ def run_refused(folder, data, *words):
         (
             ["--scheme", "frc", "--collect", 2],
             "--collect is 2, but only --scheme ignore, agc, bernoulli, block, regular, margulis, "
-            "bibd, graph, stochastic, is-gc, svrg, local-average, k-batch-sync, k-async, "
-            "k-batch-async, malenia, mindflayer, pgc-frc, dsag, k-sync or rennala uses it: leave "
-            "it out",
+            "bibd, graph, stochastic, is-gc, svrg, robust, local-average, k-batch-sync, k-async, "
+            "k-batch-async, async-local, malenia, mindflayer, pgc-frc, dsag, k-sync or rennala "
+            "uses it: leave it out",
         ),
         (["--scheme", "agc", "--stragglers", 4], "--stragglers is 4: use at most 3"),
         (["--scheme", "agc", "--collect", 0], "--collect is 0: use at least 1"),
