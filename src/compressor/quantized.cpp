@@ -39,29 +39,31 @@ public:
     }
     void compress(ConstNumbers values, Stream& draw, std::byte* to) const override
     {
+        auto* next = to;
         values.visit([&](auto all) {
             with_number(wire_, [&]<class Number>(Number) {
                 for_each_block(all, block_, [&](auto block) {
                     const auto scale = static_cast<Number>(scale_of(block));
-                    BytesOut(to).put(scale);
-                    BitsOut out(to + sizeof scale);
+                    BytesOut(next).put(scale);
+                    BitsOut out(next + sizeof scale);
                     for (const auto number : block)
                         out.put(code_of(number, static_cast<double>(scale), draw), bits_);
-                    to = out.end();
+                    next = out.end();
                 });
             });
         });
     }
     void expand(const std::byte* from, Numbers values) const override
     {
+        const auto* next = from;
         values.visit([&]<class T>(std::span<T> all) {
             with_number(wire_, [&]<class Number>(Number) {
                 for_each_block(all, block_, [&](auto block) {
-                    const auto scale = static_cast<double>(BytesIn(from).get<Number>());
-                    BitsIn in(from + sizeof(Number));
+                    const auto scale = static_cast<double>(BytesIn(next).get<Number>());
+                    BitsIn in(next + sizeof(Number));
                     for (auto& number : block)
                         number = static_cast<T>(number_of(in.get(bits_), scale));
-                    from = in.end();
+                    next = in.end();
                 });
             });
         });
