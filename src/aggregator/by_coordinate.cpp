@@ -42,7 +42,7 @@ void mean_of_middle(const Vectors& vectors, int cut, Numbers result)
     constexpr Eigen::Index at_a_time = 256;  // rows of all columns stay in the nearest cache
     for_blocks(vectors, [&](std::size_t first, Eigen::MatrixXd& block) {
         Eigen::VectorXd middle(block.rows());
-        const auto left = block.cols() - 2 * cut;
+        const auto left = block.cols() - 2 * Eigen::Index{cut};
         for (Eigen::Index row = 0; row < block.rows(); row += at_a_time) {
             const auto rows = std::min(at_a_time, block.rows() - row);
             sort_rows(block.middleRows(row, rows));

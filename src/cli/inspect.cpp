@@ -99,6 +99,18 @@ std::string data_of(const trace::Trace& trace)
     return recorded_options(trace.attributes.at("config"))["data"];
 }
 
+// Adds how stale gradients were at most, and how far from the points that they were added to.
+void add_oldest(Json& json, const trace::Trace& trace)
+{
+    std::int64_t stalest = 0;
+    for (const auto& round : trace.rounds) stalest = std::max(stalest, round.staleness_max);
+    json["staleness_max"] = stalest;
+    if (const auto distance = distance_of(trace)) {
+        json["distance"] = distance->largest;
+        if (distance->bound) json["distance_bound"] = *distance->bound;
+    }
+}
+
 Json describe(const trace::Trace& trace, const std::string& data)
 {
     Json json;
@@ -123,13 +135,7 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["used_per_round"] = sum(&trace::Round::used) / count;
     json["decode_error_mean"] = sum(&trace::Round::decode_error) / count;
     json["staleness_mean"] = sum(&trace::Round::staleness_mean) / count;
-    std::int64_t stalest = 0;
-    for (const auto& round : trace.rounds) stalest = std::max(stalest, round.staleness_max);
-    json["staleness_max"] = stalest;
-    if (const auto distance = distance_of(trace)) {
-        json["distance"] = distance->largest;
-        if (distance->bound) json["distance_bound"] = *distance->bound;
-    }
+    add_oldest(json, trace);
     json["bytes_sent_per_round"] = sum(&trace::Round::bytes_sent) / count;
     json["bytes_received_per_round"] = sum(&trace::Round::bytes_received) / count;
     if (const auto speed = throughput_of(trace)) {
