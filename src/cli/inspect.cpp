@@ -111,6 +111,21 @@ void add_oldest(Json& json, const trace::Trace& trace)
     }
 }
 
+// Adds how often workers left, died and came, and what followed from it.
+void add_changes(Json& json, const trace::Trace& trace)
+{
+    const auto changes = [&](trace::Change kind) {
+        return std::ranges::count_if(trace.membership, [&](const auto& row) {
+            return row.event > 0 && row.kind == static_cast<std::int64_t>(kind);
+        });
+    };
+    json["workers_left"] = changes(trace::Change::left);
+    json["workers_died"] = changes(trace::Change::died);
+    json["workers_joined"] = changes(trace::Change::joined);
+    json["reencoded"] = changes(trace::Change::reencoded);
+    json["resumed_with_others"] = changes(trace::Change::resumed);
+}
+
 Json describe(const trace::Trace& trace, const std::string& data)
 {
     Json json;
@@ -155,16 +170,7 @@ Json describe(const trace::Trace& trace, const std::string& data)
     json["arrivals"] = trace.arrivals.size();
     json["arrivals_used"] = std::count_if(trace.arrivals.begin(), trace.arrivals.end(),
                                           [](const auto& arrival) { return arrival.used != 0; });
-    const auto changes = [&](trace::Change kind) {
-        return std::ranges::count_if(trace.membership, [&](const auto& row) {
-            return row.event > 0 && row.kind == static_cast<std::int64_t>(kind);
-        });
-    };
-    json["workers_left"] = changes(trace::Change::left);
-    json["workers_died"] = changes(trace::Change::died);
-    json["workers_joined"] = changes(trace::Change::joined);
-    json["reencoded"] = changes(trace::Change::reencoded);
-    json["resumed_with_others"] = changes(trace::Change::resumed);
+    add_changes(json, trace);
     add_lost(json, trace);
     json["iterates"] = trace.iterates;
     json["evaluations"] = trace.evaluations.size();
