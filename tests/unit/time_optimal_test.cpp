@@ -178,7 +178,7 @@ TEST_F(TimeOptimalOnTiny, RingmasterThatStopsAllIsRennalaOfOneTask)
     expect_same(run("rennala", 50, "0.1", rennala), run("k-batch-sync", 50, "0.1", rennala));
 }
 
-// What an event simulation in NumPy has for the same times.
+// What an event simulation in Python has for the same times.
 TEST_F(TimeOptimalOnTiny, LocalSgdAddsUpTheStepsOfWhoeverIsReady)
 {
     tasks_take_1_and_1_7_and_4_1();
