@@ -414,39 +414,19 @@ def test_a_scheme_in_python_has_workers_hold_gradients(q, data):
         q.simulate(data, scheme=Asked, **options)
 
 
-def test_a_scheme_that_ends_rounds_otherwise_does_not_go_on(q, data, tmp_path):
-    class First(q.Scheme):
+def test_a_scheme_that_ends_rounds_otherwise_does_not_go_on(q, data, events, tmp_path):
+    class First(events):
         """The first answers of a round."""
 
         answers, breaks_at = 3, 5
 
         def __init__(self, problem):
-            super().__init__(problem)
-            self.plans = [q.Plan([[i]]) for i in range(problem.workers)]
-            self.next = 0
+            super().__init__(problem, responders=self.answers)
 
         def dispatch(self, version):
             if version == self.breaks_at:
                 raise RuntimeError("that was all")
-            self.received = []
-            first = self.next
-            self.next += len(self.plans)
-            return [
-                q.Dispatch(first + i, i, plan, inputs=version, draw=version)
-                for i, plan in enumerate(self.plans)
-            ]
-
-        def handle(self, event, now):
-            if isinstance(event, q.Start):
-                return self.dispatch(0)
-            if isinstance(event, q.Stepped):
-                closing = q.Close(self.next - len(self.plans), self.next - 1)
-                return [closing, *self.dispatch(event.version)]
-            if isinstance(event, q.Arrived) and len(self.received) < self.answers:
-                self.received += event.contributions
-                if len(self.received) == self.answers:
-                    return [q.Step(self.received, sum(c.samples for c in self.received))]
-            return []
+            return super().dispatch(version)
 
     q.add(First)
     run = {"scheme": First, "workers": 5, "rounds": 9, "step": 0.1, "delay": q.exponential(1)}
