@@ -53,13 +53,6 @@ struct PropertiesOf<MakeCompressor> {
 template <class T>
 using CompressorEntry = TypedEntry<MakeCompressor, T>;
 
-/// A `make` that constructs a Kind.
-template <class Kind>
-inline constexpr auto construct_a_compressor =
-    [](const auto& given, const CompressorSetup& setup) -> std::shared_ptr<const Compressor> {
-    return std::make_shared<Kind>(given, setup);
-};
-
 // The arguments of the compressors; `quorate list compressors` explains them.
 
 struct NoCompressor {

@@ -153,7 +153,7 @@ CompressorEntry<SignCompressor> SignCompressor::entry()
                 "the sign of each number, times the mean magnitude of its BLOCK numbers; "
                 "biased, so take it with --error-feedback",
             .source = "Karimireddy et al., Error feedback fixes SignSGD, ICML 2019",
-            .make = construct_a_compressor<Sign>};
+            .make = construct_a<Sign>};
 }
 
 CompressorEntry<QsgdCompressor> QsgdCompressor::entry()
@@ -166,7 +166,7 @@ CompressorEntry<QsgdCompressor> QsgdCompressor::entry()
                 "each number at random to a level next to it, of 2^(BITS-1) levels from 0 to "
                 "the norm of its BLOCK numbers; unbiased",
             .source = "Alistarh et al., QSGD, NeurIPS 2017",
-            .make = construct_a_compressor<Qsgd>};
+            .make = construct_a<Qsgd>};
 }
 
 }  // namespace quorate

@@ -161,7 +161,7 @@ CompressorEntry<TopKCompressor> TopKCompressor::entry()
                 "the FRACTION of the numbers that are largest, with their places; biased, so "
                 "take it with --error-feedback",
             .source = "Stich, Cordonnier, Jaggi, Sparsified SGD with memory, NeurIPS 2018",
-            .make = construct_a_compressor<TopK>};
+            .make = construct_a<TopK>};
 }
 
 CompressorEntry<RandKCompressor> RandKCompressor::entry()
@@ -174,7 +174,7 @@ CompressorEntry<RandKCompressor> RandKCompressor::entry()
                 "a FRACTION of the numbers at random places, divided by it; unbiased, but "
                 "with --error-feedback not divided",
             .source = "Stich, Cordonnier, Jaggi, Sparsified SGD with memory, NeurIPS 2018",
-            .make = construct_a_compressor<RandK>};
+            .make = construct_a<RandK>};
 }
 
 }  // namespace quorate
