@@ -62,7 +62,8 @@ ArrivedMessage ArrivedValues::claim(transport::Message message)
     const auto values = static_cast<std::size_t>(head.values);
     if (memory_.reads(one.from)) {
         one.values = memory_.contribution(one.from, head.block, doubles_for(values, precision_));
-        bytes_received_ += travelling(read_parts(in, head.parts));
+        bytes_received_ += compressor_ ? travelling(read_parts(in, head.parts))
+                                       : head.values * static_cast<std::int64_t>(bytes_of(wire_));
     } else if (const auto worker = membership_.worker_of(one.from); worker >= 0) {
         one.values = owner_of({worker, head.block}, released_);
     }
