@@ -186,8 +186,7 @@ void Engine::receive(const Change& change)
     }
 }
 
-// A resumed run has no states of the optimisers of local steps: workers had them, and a checkpoint
-// has none.
+// A resumed run has no states that tasks have left: workers had them, and a checkpoint has none.
 void Engine::reset_states() { receive(std::vector{Change{Change::Kind::reset, -1}}); }
 
 void Engine::note_membership(trace::Change kind, std::int64_t worker)

@@ -151,8 +151,8 @@ public:
     /// Sets the clock, and for each worker its own count of tasks, when a run is resumed.
     virtual void set_clock(Seconds, std::span<const std::int64_t>) {}
 
-    /// No optimiser of local steps has a state any more: tasks that are open begin anew. A fleet of
-    /// workers that are there is not told, because these have none.
+    /// No task has left a state any more: tasks that are open begin anew. A fleet of workers that
+    /// are there is not told, because these have none.
     virtual void forget_states() {}
 
     /// Makes workers hold what this coding says from now on; they load what they lack. No task may

@@ -190,7 +190,7 @@ std::size_t Recipes::add(const std::shared_ptr<const Plan>& plan, const TaskCont
     return handle;
 }
 
-// Finds the states from which local steps lead, and to which.
+// Finds the state that a task goes on from, and where it leaves its own.
 void Recipes::place_states(Recipe& recipe)
 {
     recipe.from = recipe.to = nullptr;

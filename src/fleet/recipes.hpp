@@ -103,7 +103,7 @@ public:
         std::int64_t samples;    // descent: steps
         CachedList cached = {};  // gradients of its items, if it is a sum of cached ones
     };
-    /// No optimiser of local steps has a state any more: what is computed from now on begins anew.
+    /// No task has left a state any more: what is computed from now on begins anew.
     void forget_states() { ++life_; }
     /// Adds a contribution; computes nothing yet. @return its handle. A dry run, which has no
     /// values, keeps nothing: there the handle is a hash of the recipe, equal for honest replicas;

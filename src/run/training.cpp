@@ -13,8 +13,8 @@
 #include "base/text.hpp"
 #include "base/values.hpp"
 #include "compute/loss_derivatives.hpp"
-#include "engine/scheme_check.hpp"
 #include "parts/components.hpp"
+#include "run/compression.hpp"
 #include "run/defaults.hpp"
 #include "run/evaluations.hpp"
 #include "run/penalties.hpp"
@@ -308,48 +308,6 @@ void choose_wire(Training& training)
     settings.set("wire", {"float", "", false});
 }
 
-// Reads how contributions are compressed. Estimates of compressed contributions are not exact.
-void choose_compression(Training& training)
-{
-    const auto& settings = training.settings;
-    const auto& needs = training.coding->needs;
-    const bool feedback = settings.on("error-feedback");
-    training.compression = {
-        .compressor = chosen(compressors(), settings, "compressor")
-                          .make(settings, {.wire = training.wire, .unbiased = !feedback}),
-        .feedback = feedback,
-        .seed = training.seed};
-    if (!training.compression) {
-        if (feedback)
-            settings.refuse("error-feedback",
-                            ", but nothing is compressed: leave it out, or add --compressor");
-        return;
-    }
-    if (!needs.coded.empty() || !needs.coded_columns.empty() || needs.fingerprint ||
-        needs.projection)
-        settings.refuse("compressor",
-                        fmt::format(", but --scheme {} decodes or compares the very numbers that "
-                                    "workers compute: leave it out",
-                                    settings.text("scheme")));
-    training.estimates.exact = false;
-}
-
-// Refuses error feedback with a scheme whose workers cannot have a memory: tries the scheme against
-// workers that finish in any order, so that no run ends for it after hours.
-void check_memory(const Training& training, const MakeCoding& make_coding)
-{
-    constexpr std::int64_t most_tasks = 100'000, most_rounds = 30;
-    constexpr unsigned orders = 3;
-    if (!training.compression.feedback) return;
-    for (unsigned order = 0; order < orders; ++order) {
-        const auto coding = make_coding(training.workers);
-        SchemeCheck tried(*coding->scheme, order);
-        tried.keeps_unsent = true;
-        tried.run(std::clamp<std::int64_t>(most_tasks / training.workers, 2, most_rounds));
-        if (!tried.no_memory.empty()) throw BadInput(tried.no_memory);
-    }
-}
-
 // Whether each worker has one block of rows, and nobody else has it.
 bool has_own_blocks(const Needs& needs)
 {
@@ -464,8 +422,8 @@ Training build_training(const Settings& given, int default_workers,
     training.threads = static_cast<int>(settings.integer("threads", 1, 1024));
     choose_wire(training);
     training.estimates = kind_of(training.coding->needs, training.rows, batch);
-    choose_compression(training);
-    check_memory(training, make_coding);
+    training.compression = compression_of(settings, training.wire, *training.coding, make_coding);
+    if (training.compression) training.estimates.exact = false;
     settings =
         with_defaults(settings, training.estimates, training.model.get(), training.regularizer);
     training.searches = chosen(optimizers(), settings, "optimizer").properties.searches;

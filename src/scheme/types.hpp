@@ -135,8 +135,9 @@ struct TaskControl {
     bool operator==(const TaskControl&) const = default;
 };
 
-/// Where the optimiser of a task's local steps begins, and what it leaves. The states that one
-/// worker keeps have the numbers of the tasks that left them.
+/// Which state of its worker a task begins with (of the optimiser of its local steps, or of what
+/// compressed contributions lack), and what it leaves. The states that one worker keeps have the
+/// numbers of the tasks that left them.
 struct LocalState {
     TaskId after = -1;  // the state to go on from; -1: none, it begins anew
     TaskId kept = std::numeric_limits<TaskId>::max();  // later tasks may name states from here on
